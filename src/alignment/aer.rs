@@ -1,0 +1,117 @@
+//! Alignment error rate (Och & Ney 2003, "A systematic comparison of various statistical alignment
+//! models", section 6): AER = 1 − (|A∩S| + |A∩P|) / (|A| + |S|), where the possible links P hold the sure
+//! links S. A corpus is scored from summed counts, not from a mean of sentences.
+
+use std::iter::Sum;
+use std::ops::Add;
+
+use super::SentenceLinks;
+
+/// The counts behind precision, recall and the error rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AlignmentErrorRate {
+    /// |A|: links of the system.
+    pub links: usize,
+    /// |S|: sure links of the gold alignment.
+    pub sure: usize,
+    /// |A∩S|.
+    pub matched_sure: usize,
+    /// |A∩P|.
+    pub matched_possible: usize,
+}
+
+impl AlignmentErrorRate {
+    /// Counts one sentence pair.
+    pub fn of(system: &SentenceLinks, gold: &SentenceLinks) -> Self {
+        Self {
+            links: system.len(),
+            sure: gold.sure().count(),
+            matched_sure: system.iter().filter(|link| gold.is_sure(*link)).count(),
+            matched_possible: system.iter().filter(|link| gold.contains(*link)).count(),
+        }
+    }
+
+    /// The error rate; 0 where neither side has a link.
+    pub fn aer(&self) -> f64 {
+        1.0 - ratio(self.matched_sure + self.matched_possible, self.links + self.sure)
+    }
+
+    /// |A∩P| / |A|; 1 without links.
+    pub fn precision(&self) -> f64 {
+        ratio(self.matched_possible, self.links)
+    }
+
+    /// |A∩S| / |S|; 1 without sure links.
+    pub fn recall(&self) -> f64 {
+        ratio(self.matched_sure, self.sure)
+    }
+
+    /// The harmonic mean of precision and recall.
+    pub fn f1(&self) -> f64 {
+        let (p, r) = (self.precision(), self.recall());
+        if p + r == 0.0 { 0.0 } else { 2.0 * p * r / (p + r) }
+    }
+}
+
+fn ratio(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
+}
+
+impl Add for AlignmentErrorRate {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            links: self.links + other.links,
+            sure: self.sure + other.sure,
+            matched_sure: self.matched_sure + other.matched_sure,
+            matched_possible: self.matched_possible + other.matched_possible,
+        }
+    }
+}
+
+impl Sum for AlignmentErrorRate {
+    fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
+        counts.fold(Self::default(), Add::add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn score(system: &str, gold: &str) -> AlignmentErrorRate {
+        let parse = |line| SentenceLinks::parse(line, 0).unwrap();
+        AlignmentErrorRate::of(&parse(system), &parse(gold))
+    }
+
+    /// Known fault M8: sure links belong to the possible ones.
+    #[test]
+    fn possible_links_hold_the_sure_ones() {
+        let counts = score("0-0 1-3 2-1 4-4", "0-0 1-3 2p1 2p2");
+        assert!((counts.aer() - 1.0 / 6.0).abs() < 1e-12);
+        assert_eq!((counts.precision(), counts.recall()), (0.75, 1.0));
+    }
+
+    /// Known fault M6: links shifted by one still look plausible.
+    #[test]
+    fn shifted_links_score_a_third() {
+        assert_eq!(score("0-0 1-1 2-2", "0-0 1-1 2-2").aer(), 0.0);
+        let shifted = score("1-1 2-2 3-3", "0-0 1-1 2-2");
+        assert!((shifted.aer() - 1.0 / 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn repeats_count_once_and_nothing_is_not_nan() {
+        assert_eq!(score("0-0 0-0", "0-0").links, 1);
+        assert_eq!(score("", "").aer(), 0.0);
+        assert_eq!(score("", "0-0").aer(), 1.0);
+        assert_eq!(score("", "0-0").f1(), 0.0);
+    }
+
+    #[test]
+    fn a_corpus_is_scored_from_summed_counts() {
+        let corpus: AlignmentErrorRate = [score("0-0", "0-0"), score("0-1 1-1 2-1", "0-0")].into_iter().sum();
+        assert!((corpus.aer() - (1.0 - 2.0 / 6.0)).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,51 @@
+//! Additive: Bahdanau, Cho & Bengio 2015, "Neural machine translation by jointly learning to align and
+//! translate", appendix A.1.2.
+
+use burn::module::{Module, Param};
+use burn::nn::Linear;
+use burn::tensor::{Device, Tensor};
+
+use crate::attention::{AttentionConfig, Sizes};
+use crate::error::Result;
+use crate::init::{self, Bias};
+use crate::rng::Rng;
+
+/// score(q, k) = v·tanh(W q + U k).
+#[derive(Module, Debug)]
+pub struct Additive {
+    /// W, `[H, K]`.
+    pub query: Linear,
+    /// U, `[M, K]`.
+    pub key: Linear,
+    /// v, `[K]`.
+    pub energy: Param<Tensor<1>>,
+}
+
+impl Additive {
+    /// Fresh weights.
+    pub fn init(config: &AttentionConfig, sizes: Sizes, rng: &mut Rng, device: &Device) -> Result<Self> {
+        Ok(Self {
+            query: init::linear(rng, [sizes.query, config.size], Bias::None, device),
+            key: init::linear(rng, [sizes.memory, config.size], Bias::None, device),
+            energy: init::uniform_param(rng, [config.size], 1.0 / (config.size as f64).sqrt(), device),
+        })
+    }
+
+    /// U h, `[B, S, K]`.
+    pub fn keys(&self, memory: Tensor<3>) -> Tensor<3> {
+        self.key.forward(memory)
+    }
+
+    /// `[B, T, H]` and `[B, S, K]` → `[B, T, S]`.
+    pub fn scores(&self, query: Tensor<3>, keys: Tensor<3>) -> Tensor<3> {
+        energies(self.query.forward(query), keys, self.energy.val())
+    }
+}
+
+/// v·tanh(q + k) for every query `[B, T, K]` with every key `[B, S, K]` → `[B, T, S]`.
+pub(super) fn energies(query: Tensor<3>, keys: Tensor<3>, energy: Tensor<1>) -> Tensor<3> {
+    let [b, t, k] = query.dims();
+    let s = keys.dims()[1];
+    let hidden = (query.unsqueeze_dim::<4>(2) + keys.unsqueeze_dim::<4>(1)).tanh();
+    hidden.reshape([b * t * s, k]).matmul(energy.unsqueeze_dim(1)).reshape([b, t, s])
+}

@@ -1,0 +1,38 @@
+//! Dot product: Luong, Pham & Manning 2015, "Effective approaches to attention-based neural machine
+//! translation", section 3.1.
+
+use burn::module::Module;
+use burn::tensor::{Device, Tensor};
+
+use crate::attention::{AttentionConfig, Sizes};
+use crate::error::{Error, Result};
+use crate::rng::Rng;
+
+/// score(q, k) = qᵀk. Nothing is learned, so the decoder's state must be as large as the encoder's output.
+#[derive(Module, Debug)]
+pub struct Dot {}
+
+impl Dot {
+    /// # Errors
+    /// H ≠ M.
+    pub fn init(_: &AttentionConfig, sizes: Sizes, _: &mut Rng, _: &Device) -> Result<Self> {
+        if sizes.query != sizes.memory {
+            return Err(Error::Config(format!(
+                "attention.score = \"dot\" compares the decoder's state with the encoder's output, but they have \
+                 {} and {} values: make decoder.hidden {} (encoder.hidden, twice if bidirectional), or use \"general\"",
+                sizes.query, sizes.memory, sizes.memory
+            )));
+        }
+        Ok(Self {})
+    }
+
+    /// The memory itself, `[B, S, M]`.
+    pub fn keys(&self, memory: Tensor<3>) -> Tensor<3> {
+        memory
+    }
+
+    /// `[B, T, M]` and `[B, S, M]` → `[B, T, S]`.
+    pub fn scores(&self, query: Tensor<3>, keys: Tensor<3>) -> Tensor<3> {
+        query.matmul(keys.swap_dims(1, 2))
+    }
+}

@@ -1,0 +1,34 @@
+//! General: Luong, Pham & Manning 2015, section 3.1.
+
+use burn::module::Module;
+use burn::nn::Linear;
+use burn::tensor::{Device, Tensor};
+
+use crate::attention::{AttentionConfig, Sizes};
+use crate::error::Result;
+use crate::init::{self, Bias};
+use crate::rng::Rng;
+
+/// score(q, k) = qᵀW k.
+#[derive(Module, Debug)]
+pub struct General {
+    /// W, stored as `[M, H]`: it turns a memory row into a key that a query can be multiplied with.
+    pub key: Linear,
+}
+
+impl General {
+    /// Fresh weights.
+    pub fn init(_: &AttentionConfig, sizes: Sizes, rng: &mut Rng, device: &Device) -> Result<Self> {
+        Ok(Self { key: init::linear(rng, [sizes.memory, sizes.query], Bias::None, device) })
+    }
+
+    /// W h, `[B, S, H]`.
+    pub fn keys(&self, memory: Tensor<3>) -> Tensor<3> {
+        self.key.forward(memory)
+    }
+
+    /// `[B, T, H]` and `[B, S, H]` → `[B, T, S]`.
+    pub fn scores(&self, query: Tensor<3>, keys: Tensor<3>) -> Tensor<3> {
+        query.matmul(keys.swap_dims(1, 2))
+    }
+}

@@ -1,0 +1,56 @@
+//! Scaled dot product: Vaswani et al. 2017, "Attention is all you need", section 3.2.1, eq. 1, with the
+//! projections of section 3.2.2 for one head.
+
+use burn::module::Module;
+use burn::nn::Linear;
+use burn::tensor::{Device, Tensor};
+
+use crate::attention::{AttentionConfig, Sizes};
+use crate::error::Result;
+use crate::init::{self, Bias};
+use crate::rng::Rng;
+
+/// score(q, k) = (W_q q)ᵀ(W_k k) / √K, and values W_v h.
+///
+/// No biases: one on W_k would add the same to every key of a query, which the softmax takes away again.
+#[derive(Module, Debug)]
+pub struct ScaledDot {
+    /// W_q, `[H, K]`.
+    pub query: Linear,
+    /// W_k, `[M, K]`.
+    pub key: Linear,
+    /// W_v, `[M, K]`.
+    pub value: Linear,
+}
+
+impl ScaledDot {
+    /// Fresh weights.
+    pub fn init(config: &AttentionConfig, sizes: Sizes, rng: &mut Rng, device: &Device) -> Result<Self> {
+        Ok(Self {
+            query: init::linear(rng, [sizes.query, config.size], Bias::None, device),
+            key: init::linear(rng, [sizes.memory, config.size], Bias::None, device),
+            value: init::linear(rng, [sizes.memory, config.size], Bias::None, device),
+        })
+    }
+
+    /// W_k h, `[B, S, K]`.
+    pub fn keys(&self, memory: Tensor<3>) -> Tensor<3> {
+        self.key.forward(memory)
+    }
+
+    /// W_v h, `[B, S, K]`.
+    pub fn values(&self, memory: Tensor<3>) -> Tensor<3> {
+        self.value.forward(memory)
+    }
+
+    /// K.
+    pub fn value_size(&self) -> usize {
+        self.value.weight.dims()[1]
+    }
+
+    /// `[B, T, H]` and `[B, S, K]` → `[B, T, S]`.
+    pub fn scores(&self, query: Tensor<3>, keys: Tensor<3>) -> Tensor<3> {
+        let size = keys.dims()[2] as f64;
+        self.query.forward(query).matmul(keys.swap_dims(1, 2)).div_scalar(size.sqrt())
+    }
+}

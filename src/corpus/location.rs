@@ -1,0 +1,111 @@
+//! Where parallel text is: a TSV file, two files, or a part of the toy corpus.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::read::{self, Gold};
+use super::{Pair, toy};
+use crate::error::{Error, Result};
+
+/// Names a set of pairs in a config: `"pairs.tsv"`, `["x.de", "x.en"]` or `"toy:train"`. `.gz` files are
+/// unpacked, `${NAME}` in a path is an environment variable.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Location {
+    /// One file, source TAB target (TAB links), or `toy:train`, `toy:dev`, `toy:test`.
+    Tsv(String),
+    /// A source file and a target file with as many lines.
+    Files([String; 2]),
+}
+
+impl Location {
+    /// A part of the shipped toy corpus.
+    pub fn toy(part: &str) -> Self {
+        Self::Tsv(format!("toy:{part}"))
+    }
+
+    /// Reads every pair, blank ones too, so that the n-th pair stands in line n.
+    ///
+    /// # Errors
+    /// Files that can't be read, are not UTF-8, or have no partner for each line; environment variables
+    /// that are not set.
+    pub fn read(&self, gold: Gold) -> Result<Vec<Pair>> {
+        match self {
+            Self::Tsv(name) => match name.strip_prefix("toy:") {
+                Some(part) => shipped(part, gold),
+                None => read::tsv(&expand(name)?, gold),
+            },
+            Self::Files([source, target]) => read::files(&expand(source)?, &expand(target)?),
+        }
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tsv(name) => f.write_str(name),
+            Self::Files([source, target]) => write!(f, "{source} + {target}"),
+        }
+    }
+}
+
+fn shipped(part: &str, gold: Gold) -> Result<Vec<Pair>> {
+    match toy::SHIPPED.iter().find(|(name, _)| *name == part) {
+        Some((name, text)) => read::tsv_text(Path::new(&format!("toy:{name}")), text, gold),
+        None => {
+            Err(Error::Config(format!("there is no toy:{part}: the parts are toy:train, toy:dev and toy:test")))
+        }
+    }
+}
+
+/// Puts environment variables in for `${NAME}`.
+pub fn expand(path: &str) -> Result<PathBuf> {
+    let mut expanded = String::new();
+    let mut rest = path;
+    while let Some((before, after)) = rest.split_once("${") {
+        let (name, after) =
+            after.split_once('}').ok_or_else(|| Error::Config(format!("{path}: `${{` without `}}`")))?;
+        let value = std::env::var(name).map_err(|_| Error::Config(unset(path, name)))?;
+        expanded.push_str(before);
+        expanded.push_str(&value);
+        rest = after;
+    }
+    Ok(PathBuf::from(expanded + rest))
+}
+
+fn unset(path: &str, name: &str) -> String {
+    let hint = match name {
+        "ZHUYI_DATA" => {
+            " (Multi30k: github.com/multi30k/dataset; Tatoeba pairs: manythings.org/anki; docs/data.md says \
+             how to lay them out)"
+        }
+        _ => "",
+    };
+    format!("{path}: the environment variable {name} is not set; point it at the folder that holds the data{hint}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn environment_variables_are_put_in() {
+        // PATH is set wherever tests run.
+        let value = std::env::var("PATH").unwrap();
+        assert_eq!(expand("a/${PATH}/b").unwrap(), PathBuf::from(format!("a/{value}/b")));
+        assert_eq!(expand("plain.tsv").unwrap(), PathBuf::from("plain.tsv"));
+        let message = expand("${ZHUYI_NOT_SET_ANYWHERE}/x").unwrap_err().to_string();
+        assert!(message.contains("ZHUYI_NOT_SET_ANYWHERE is not set"), "{message}");
+        assert!(expand("${oops").is_err());
+    }
+
+    #[test]
+    fn the_toy_corpus_is_read_with_its_links() {
+        let pairs = Location::toy("test").read(Gold::ThirdColumn).unwrap();
+        assert_eq!(pairs.len(), 500);
+        assert!(pairs.iter().all(|pair| pair.links.is_some()));
+        assert!(Location::toy("no").read(Gold::Ignored).is_err());
+    }
+}

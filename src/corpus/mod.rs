@@ -1,0 +1,29 @@
+//! Parallel text: reading it, checking it, and the toy corpus that ships with the tool.
+
+pub mod clean;
+pub mod location;
+pub mod read;
+pub mod toy;
+
+pub use clean::{Limits, Report, clean};
+pub use location::Location;
+
+use crate::alignment::SentenceLinks;
+
+/// A sentence and its translation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pair {
+    /// The sentence to translate.
+    pub source: String,
+    /// Its translation.
+    pub target: String,
+    /// A person's word alignment of the two, where there is one.
+    pub links: Option<SentenceLinks>,
+}
+
+impl Pair {
+    /// The pair in the other direction.
+    pub fn reversed(self) -> Self {
+        Self { source: self.target, target: self.source, links: self.links.map(|links| links.reversed()) }
+    }
+}

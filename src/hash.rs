@@ -1,0 +1,8 @@
+//! SHA-256 in hexadecimal, by which a run knows its own files again.
+
+use sha2::{Digest, Sha256};
+
+/// The SHA-256 of `bytes`, in lower-case hexadecimal.
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,2 @@
+//! zhuyi
+fn main() {}

@@ -1,0 +1,236 @@
+//! Writes the translation one token after the other, looking at the source at every step.
+//!
+//! Two timings, from the two papers: `before` (Bahdanau 2015, appendix A.2) asks with the state before
+//! the step, and what it saw goes into the step; `after` (Luong 2015, section 3) asks with the state after
+//! the step. With input feeding (Luong 2015, section 3.3) each step also gets the last readout.
+
+use burn::module::Module;
+use burn::nn::{Dropout, DropoutConfig, Linear};
+use burn::tensor::{Device, Int, Tensor};
+use serde::{Deserialize, Serialize};
+
+use super::gru::Gru;
+use crate::attention::{Attended, Attention, AttentionConfig, Memory, Sizes};
+use crate::error::Result;
+use crate::init::{self, Bias};
+use crate::kernels::gru::{Direction, ResetForm};
+use crate::rng::Rng;
+
+/// When the decoder looks at the source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Timing {
+    /// Query s_{t−1}; the context goes into the recurrent step (Bahdanau).
+    Before,
+    /// Query s_t; the context joins the state in the readout (Luong).
+    #[default]
+    After,
+}
+
+impl Timing {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Before, Self::After];
+}
+
+/// What the decoder is made of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DecoderConfig {
+    /// H, the state.
+    pub hidden: usize,
+    /// GRU layers; the top one asks.
+    pub layers: usize,
+    /// Where the reset gate is applied.
+    pub gru: ResetForm,
+    /// When it looks at the source.
+    pub timing: Timing,
+    /// Whether each step gets the last readout too.
+    pub input_feeding: bool,
+    /// Whether output and target embedding share their weights; the readout then has the embedding's size.
+    pub tied: bool,
+}
+
+impl Default for DecoderConfig {
+    fn default() -> Self {
+        Self {
+            hidden: 128,
+            layers: 1,
+            gru: ResetForm::ResetAfter,
+            timing: Timing::After,
+            input_feeding: false,
+            tied: false,
+        }
+    }
+}
+
+impl DecoderConfig {
+    /// R, the size of a readout.
+    pub fn readout_size(&self, embedding: usize) -> usize {
+        if self.tied { embedding } else { self.hidden }
+    }
+
+    /// A decoder with fresh weights.
+    ///
+    /// # Errors
+    /// Sizes that the attention can't connect.
+    pub fn init(
+        &self,
+        attention: &AttentionConfig,
+        [embedding, memory]: [usize; 2],
+        dropout: f64,
+        rng: &mut Rng,
+        device: &Device,
+    ) -> Result<Decoder> {
+        let attention = attention.init(Sizes { query: self.hidden, memory }, rng, device)?;
+        let (context, readout) = (attention.context_size(memory), self.readout_size(embedding));
+        let fed = if self.input_feeding { readout } else { 0 };
+        let (step_in, readout_in) = match self.timing {
+            Timing::Before => (embedding + context + fed, self.hidden + context + embedding),
+            Timing::After => (embedding + fed, self.hidden + context),
+        };
+        let layers = (0..self.layers)
+            .map(|layer| {
+                let d_in = if layer == 0 { step_in } else { self.hidden };
+                Gru::init([d_in, self.hidden], self.gru, rng, device)
+            })
+            .collect();
+        Ok(Decoder {
+            bridge: init::linear(rng, [memory, self.hidden], Bias::Learned, device),
+            layers,
+            attention,
+            readout: init::linear(rng, [readout_in, readout], Bias::Learned, device),
+            dropout: DropoutConfig::new(dropout).init(),
+            timing: self.timing,
+            input_feeding: self.input_feeding,
+        })
+    }
+}
+
+/// The decoder without its embedding and output, which [`super::Seq2Seq`] owns.
+#[derive(Module, Debug)]
+pub struct Decoder {
+    /// From the encoder's last states to the first state of every layer, tanh.
+    pub bridge: Linear,
+    /// GRU layers from the input up.
+    pub layers: Vec<Gru>,
+    /// Where to look.
+    pub attention: Attention,
+    /// To the readout, tanh. Input: `[s_t; c_t]` (after), `[s_t; c_t; e_{t−1}]` (before).
+    pub readout: Linear,
+    /// Between layers and on the readout, in training.
+    pub dropout: Dropout,
+    /// When it looks.
+    #[module(skip)]
+    pub timing: Timing,
+    /// Whether each step gets the last readout too.
+    #[module(skip)]
+    pub input_feeding: bool,
+}
+
+/// What the decoder carries from step to step.
+#[derive(Clone, Debug)]
+pub struct DecoderState {
+    /// The state of each layer, `[B, H]`.
+    pub layers: Vec<Tensor<2>>,
+    /// The last readout, `[B, R]`; zeros at first. Only with input feeding.
+    pub fed: Option<Tensor<2>>,
+}
+
+impl DecoderState {
+    /// The states of some sentences, in that order, repeats allowed.
+    pub fn select(&self, rows: Tensor<1, Int>) -> Self {
+        let select = |state: &Tensor<2>| state.clone().select(0, rows.clone());
+        Self { layers: self.layers.iter().map(select).collect(), fed: self.fed.as_ref().map(select) }
+    }
+}
+
+/// What some steps gave.
+#[derive(Clone, Debug)]
+pub struct Decoded {
+    /// What the output is computed from, `[B, T, R]`, before dropout.
+    pub readouts: Tensor<3>,
+    /// Where each step looked, `[B, T, S]`; nothing without attention.
+    pub weights: Option<Tensor<3>>,
+    /// The state after the last step.
+    pub state: DecoderState,
+}
+
+impl Decoder {
+    /// The state before the first step, from the encoder's last states `[B, M]`.
+    pub fn start(&self, last: Tensor<2>) -> DecoderState {
+        let [b, _] = last.dims();
+        let device = last.device();
+        let first = self.bridge.forward(last).tanh();
+        let readout = self.readout.weight.dims()[1];
+        DecoderState {
+            layers: vec![first; self.layers.len()],
+            fed: self.input_feeding.then(|| Tensor::zeros([b, readout], &device)),
+        }
+    }
+
+    /// Runs over embedded target tokens `[B, T, E]`, each step told what came before it.
+    ///
+    /// Where no step needs what an earlier one saw (timing `after` without input feeding) all steps run
+    /// as one; else they run one by one. The results are the same.
+    pub fn forward(&self, embedded: Tensor<3>, state: DecoderState, memory: &Memory) -> Decoded {
+        if self.timing == Timing::After && !self.input_feeding {
+            return self.steps(embedded, state, memory);
+        }
+        let steps = embedded.dims()[1];
+        let mut state = state;
+        let (mut readouts, mut weights) = (Vec::with_capacity(steps), Vec::with_capacity(steps));
+        for t in 0..steps {
+            let decoded = self.steps(embedded.clone().narrow(1, t, 1), state, memory);
+            readouts.push(decoded.readouts);
+            weights.extend(decoded.weights);
+            state = decoded.state;
+        }
+        let weights = (!weights.is_empty()).then(|| Tensor::cat(weights, 1));
+        Decoded { readouts: Tensor::cat(readouts, 1), weights, state }
+    }
+
+    /// Steps whose inputs are all known: any number without feedback, else one.
+    fn steps(&self, embedded: Tensor<3>, state: DecoderState, memory: &Memory) -> Decoded {
+        let mut inputs = vec![embedded.clone()];
+        let seen_before = (self.timing == Timing::Before).then(|| {
+            let query = state.layers[state.layers.len() - 1].clone();
+            self.attention.attend(query.unsqueeze_dim(1), memory)
+        });
+        inputs.extend(seen_before.as_ref().map(|seen| seen.context.clone()));
+        inputs.extend(state.fed.map(|fed| fed.unsqueeze_dim(1)));
+        let (top, layers) = self.recur(concatenated(inputs), &state.layers);
+        let (Attended { context, weights }, skip) = match seen_before {
+            Some(seen) => (seen, vec![embedded]),
+            None => (self.attention.attend(top.clone(), memory), vec![]),
+        };
+        let joined = concatenated([vec![top, context], skip].concat());
+        let readouts = self.readout.forward(joined).tanh();
+        let fed = self.input_feeding.then(|| last_step(readouts.clone()));
+        Decoded { readouts, weights, state: DecoderState { layers, fed } }
+    }
+
+    /// The GRU layers over inputs `[B, T, I]`: the top layer's states `[B, T, H]`, every layer's last state.
+    fn recur(&self, inputs: Tensor<3>, start: &[Tensor<2>]) -> (Tensor<3>, Vec<Tensor<2>>) {
+        let [b, t, _] = inputs.dims();
+        let mut last = Vec::with_capacity(start.len());
+        let mut states = inputs;
+        for (layer, (gru, start)) in self.layers.iter().zip(start).enumerate() {
+            if layer > 0 {
+                states = self.dropout.forward(states);
+            }
+            // Steps past a sentence's end are run too: nothing reads what they give.
+            states = gru.sequence(states, start.clone(), &vec![t; b], Direction::Forward);
+            last.push(last_step(states.clone()));
+        }
+        (states, last)
+    }
+}
+
+fn concatenated(mut parts: Vec<Tensor<3>>) -> Tensor<3> {
+    if parts.len() == 1 { parts.remove(0) } else { Tensor::cat(parts, 2) }
+}
+
+fn last_step(states: Tensor<3>) -> Tensor<2> {
+    let t = states.dims()[1];
+    states.narrow(1, t - 1, 1).squeeze_dim(1)
+}

@@ -1,0 +1,214 @@
+//! Embedding, encoder and decoder as one model.
+
+use burn::module::{Module, Param};
+use burn::nn::{Dropout, DropoutConfig, Embedding, Linear};
+use burn::tensor::{Device, Int, Tensor, TensorData};
+use serde::{Deserialize, Serialize};
+
+use super::decoder::{Decoder, DecoderConfig, DecoderState};
+use super::embedding::EmbeddingConfig;
+use super::encoder::{Encoder, EncoderConfig};
+use crate::attention::{AttentionConfig, Memory, Score, SourceMask};
+use crate::error::{Error, Result};
+use crate::init::{self, Bias};
+use crate::rng::Rng;
+
+/// How the model is kept from learning by heart.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Regularization {
+    /// The share of values set to 0 in training: embeddings, between layers, readouts.
+    pub dropout: f64,
+}
+
+/// The configs of all components.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModelConfig {
+    /// Both embeddings.
+    pub embedding: EmbeddingConfig,
+    /// The encoder.
+    pub encoder: EncoderConfig,
+    /// The decoder.
+    pub decoder: DecoderConfig,
+    /// Attention.
+    pub attention: AttentionConfig,
+    /// Dropout.
+    pub regularization: Regularization,
+}
+
+/// How many ids each side has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Vocabularies {
+    /// Of the source tokenizer.
+    pub source: usize,
+    /// V, of the target tokenizer.
+    pub target: usize,
+}
+
+/// Source sentences, padded to the same length.
+#[derive(Clone, Debug)]
+pub struct SourceBatch {
+    /// Ids, `[B, S]`.
+    pub ids: Tensor<2, Int>,
+    /// How many of a row's ids are real.
+    pub lengths: Vec<usize>,
+}
+
+/// Target sentences as decoder inputs (each begins with the begin-of-sentence token), padded.
+#[derive(Clone, Debug)]
+pub struct TargetBatch {
+    /// Ids, `[B, T]`.
+    pub inputs: Tensor<2, Int>,
+}
+
+/// The translation model.
+#[derive(Module, Debug)]
+pub struct Seq2Seq {
+    /// Vectors of source tokens.
+    pub source_embedding: Embedding,
+    /// Vectors of target tokens.
+    pub target_embedding: Embedding,
+    /// Reads the source.
+    pub encoder: Encoder,
+    /// Writes the target.
+    pub decoder: Decoder,
+    /// From readouts to logits, no bias, `[R, V]`; when tied, the target embedding is used instead.
+    pub output: Option<Linear>,
+    /// On embeddings and readouts, in training.
+    pub dropout: Dropout,
+}
+
+impl ModelConfig {
+    /// A model with fresh weights.
+    ///
+    /// # Errors
+    /// Sizes of zero, dropout outside [0, 1), sizes that the attention can't connect.
+    pub fn init(&self, vocabularies: Vocabularies, rng: &mut Rng, device: &Device) -> Result<Seq2Seq> {
+        self.check()?;
+        let (size, dropout) = (self.embedding.size, self.regularization.dropout);
+        let source_embedding = self.embedding.init(vocabularies.source, rng, device);
+        let target_embedding = self.embedding.init(vocabularies.target, rng, device);
+        let encoder = self.encoder.init(size, dropout, rng, device);
+        let sizes = [size, self.encoder.memory_size()];
+        let decoder = self.decoder.init(&self.attention, sizes, dropout, rng, device)?;
+        let readout = self.decoder.readout_size(size);
+        let output =
+            (!self.decoder.tied).then(|| init::linear(rng, [readout, vocabularies.target], Bias::None, device));
+        let dropout = DropoutConfig::new(dropout).init();
+        Ok(Seq2Seq { source_embedding, target_embedding, encoder, decoder, output, dropout })
+    }
+
+    fn check(&self) -> Result<()> {
+        let sizes = [
+            ("embedding.size", self.embedding.size),
+            ("encoder.hidden", self.encoder.hidden),
+            ("encoder.layers", self.encoder.layers),
+            ("decoder.hidden", self.decoder.hidden),
+            ("decoder.layers", self.decoder.layers),
+            ("attention.size", self.attention.size),
+            ("attention.max_positions", self.attention.max_positions),
+        ];
+        if let Some((key, _)) = sizes.iter().find(|(_, size)| *size == 0) {
+            return Err(Error::Config(format!("{key} must be at least 1")));
+        }
+        let dropout = self.regularization.dropout;
+        if !(0.0..1.0).contains(&dropout) {
+            return Err(Error::Config(format!(
+                "model.dropout is {dropout}; it must be at least 0 and less than 1"
+            )));
+        }
+        Ok(())
+    }
+}
+
+impl SourceBatch {
+    /// Pads sentences with id 0.
+    pub fn new(sentences: &[&[usize]], device: &Device) -> Self {
+        Self { ids: padded(sentences, device), lengths: sentences.iter().map(|ids| ids.len()).collect() }
+    }
+}
+
+impl TargetBatch {
+    /// Pads decoder inputs with id 0.
+    pub fn new(inputs: &[&[usize]], device: &Device) -> Self {
+        Self { inputs: padded(inputs, device) }
+    }
+}
+
+fn padded(sentences: &[&[usize]], device: &Device) -> Tensor<2, Int> {
+    let longest = sentences.iter().map(|ids| ids.len()).max().unwrap_or(0);
+    let mut ids = vec![crate::text::PAD as i64; sentences.len() * longest];
+    for (row, sentence) in ids.chunks_mut(longest.max(1)).zip(sentences) {
+        row.iter_mut().zip(*sentence).for_each(|(slot, &id)| *slot = id as i64);
+    }
+    Tensor::from_data(TensorData::new(ids, [sentences.len(), longest]), device)
+}
+
+impl Seq2Seq {
+    /// Refuses a source that this model can't attend to: `location` has a last position.
+    ///
+    /// # Errors
+    /// Names both lengths and the key that sets the limit.
+    pub fn check_length(&self, tokens: usize) -> Result<()> {
+        match &self.decoder.attention.score {
+            Some(Score::Location(score)) if tokens > score.max_positions() => Err(Error::Model(format!(
+                "a source of {tokens} tokens is longer than attention.max_positions = {}, which `location` can't pass",
+                score.max_positions()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads the source: what the decoder looks at, and its first state.
+    pub fn encode(&self, source: &SourceBatch) -> (Memory, DecoderState) {
+        let embedded = self.dropout.forward(self.source_embedding.forward(source.ids.clone()));
+        let positions = embedded.dims()[1];
+        let mask = SourceMask::from_lengths(&source.lengths, positions, &embedded.device());
+        let encoded = self.encoder.forward(embedded, &source.lengths);
+        let state = self.decoder.start(encoded.last.clone());
+        (self.decoder.attention.remember(encoded.states, mask, encoded.last), state)
+    }
+
+    /// Runs the decoder over target inputs `[B, T]`: readouts `[B, T, R]`, weights `[B, T, S]`, the last state.
+    pub fn decode(&self, target: &TargetBatch, state: DecoderState, memory: &Memory) -> super::decoder::Decoded {
+        let embedded = self.dropout.forward(self.target_embedding.forward(target.inputs.clone()));
+        self.decoder.forward(embedded, state, memory)
+    }
+
+    /// Logits of readouts: `[N, R]` → `[N, V]`.
+    pub fn logits(&self, readouts: Tensor<2>) -> Tensor<2> {
+        let readouts = self.dropout.forward(readouts);
+        match &self.output {
+            Some(output) => output.forward(readouts),
+            None => readouts.matmul(self.target_embedding.weight.val().transpose()),
+        }
+    }
+
+    /// Every parameter's name, shape and gradient-ready value count.
+    pub fn parameters(&self) -> Vec<(String, usize)> {
+        let mut visitor = Parameters::default();
+        self.visit(&mut visitor);
+        visitor.found
+    }
+}
+
+/// Collects parameter names and sizes.
+#[derive(Default)]
+struct Parameters {
+    path: Vec<String>,
+    found: Vec<(String, usize)>,
+}
+
+impl burn::module::ModuleVisitor for Parameters {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        self.found.push((self.path.join("."), param.shape().num_elements()));
+    }
+
+    fn enter_module(&mut self, name: &str, _: &str) {
+        self.path.push(name.to_owned());
+    }
+
+    fn exit_module(&mut self, _: &str, _: &str) {
+        self.path.pop();
+    }
+}

@@ -1,0 +1,73 @@
+//! The model as search sees it.
+
+use burn::tensor::activation::log_softmax;
+use burn::tensor::{Device, Int, Tensor, TensorData};
+
+use super::decoder::DecoderState;
+use super::seq2seq::{Seq2Seq, SourceBatch, TargetBatch};
+use crate::attention::Memory;
+use crate::search::{Step, Stepper};
+
+/// Drives a model one token at a time.
+#[derive(Debug)]
+pub struct ModelStepper<'a> {
+    model: &'a Seq2Seq,
+    device: Device,
+    vocabulary: usize,
+}
+
+/// Each row's memory and decoder state.
+#[derive(Clone, Debug)]
+pub struct RowStates {
+    memory: Memory,
+    state: DecoderState,
+}
+
+impl<'a> ModelStepper<'a> {
+    /// A stepper over a model (evaluate with [`burn::module::Module::valid`], which has no gradients).
+    pub fn new(model: &'a Seq2Seq, device: &Device) -> Self {
+        let vocabulary = model.target_embedding.weight.dims()[0];
+        Self { model, device: device.clone(), vocabulary }
+    }
+
+    /// Reads the sources: one row each.
+    pub fn start(&self, sources: &[&[usize]]) -> RowStates {
+        let (memory, state) = self.model.encode(&SourceBatch::new(sources, &self.device));
+        RowStates { memory, state }
+    }
+}
+
+impl Stepper for ModelStepper<'_> {
+    type State = RowStates;
+
+    fn vocabulary(&self) -> usize {
+        self.vocabulary
+    }
+
+    fn step(&mut self, rows: RowStates, last: &[usize]) -> Step<RowStates> {
+        let inputs: Vec<&[usize]> = last.chunks(1).collect();
+        let target = TargetBatch::new(&inputs, &self.device);
+        let decoded = self.model.decode(&target, rows.state, &rows.memory);
+        let logits = self.model.logits(decoded.readouts.squeeze_dim(1));
+        let attention = decoded.weights.map(|weights| {
+            let [rows, _, positions] = weights.dims();
+            floats(weights).chunks(positions).map(<[f32]>::to_vec).take(rows).collect()
+        });
+        Step {
+            log_probs: floats(log_softmax(logits, 1)),
+            attention: attention.unwrap_or_default(),
+            state: RowStates { memory: rows.memory, state: decoded.state },
+        }
+    }
+
+    fn select(&self, rows: RowStates, order: &[usize]) -> RowStates {
+        let ids: Vec<i64> = order.iter().map(|&row| row as i64).collect();
+        let order = Tensor::<1, Int>::from_data(TensorData::new(ids, [order.len()]), &self.device);
+        RowStates { memory: rows.memory.select(order.clone()), state: rows.state.select(order) }
+    }
+}
+
+/// A tensor's values on the host, in 32 bits.
+fn floats<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    tensor.into_data().iter::<f32>().collect()
+}

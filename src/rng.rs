@@ -1,0 +1,84 @@
+//! The one source of chance outside the device: a seeded generator whose numbers are the same on every
+//! machine and in every version, so that a corpus or an order of batches can be made again byte for byte.
+//!
+//! ChaCha8 with our own bounded draws: the `rand` crate may change how it draws a range between versions.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng as _, SeedableRng};
+
+/// A seeded generator.
+#[derive(Clone, Debug)]
+pub struct Rng(ChaCha8Rng);
+
+impl Rng {
+    /// The generator of `seed`; different `stream`s of one seed have nothing to do with each other.
+    pub fn new(seed: u64, stream: u64) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        rng.set_stream(stream);
+        Self(rng)
+    }
+
+    /// A number in `0..n`, every one equally likely. `n` must not be 0.
+    pub fn below(&mut self, n: usize) -> usize {
+        let n = n as u64;
+        // Draws from the last, incomplete stretch of multiples of n would favour small results: draw again.
+        let fair = u64::MAX - u64::MAX % n;
+        loop {
+            let x = self.0.next_u64();
+            if x < fair {
+                return (x % n) as usize;
+            }
+        }
+    }
+
+    /// A number in [−1, 1).
+    pub fn symmetric(&mut self) -> f64 {
+        // The 53 bits that a double holds between two powers of two.
+        (self.0.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+
+    /// One of `items`, every one equally likely. `items` must not be empty.
+    pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.below(items.len())]
+    }
+
+    /// True once in `n` times.
+    pub fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+
+    /// Puts `items` in random order (Fisher–Yates).
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last + 1));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_seed_gives_the_same_numbers_for_ever() {
+        let mut rng = Rng::new(1, 0);
+        let drawn: Vec<usize> = (0..8).map(|_| rng.below(100)).collect();
+        let mut again = Rng::new(1, 0);
+        assert_eq!(drawn, (0..8).map(|_| again.below(100)).collect::<Vec<_>>());
+        let mut other = Rng::new(1, 1);
+        assert_ne!(drawn, (0..8).map(|_| other.below(100)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn draws_are_fair_and_shuffles_keep_everything() {
+        let mut rng = Rng::new(7, 0);
+        let mut counts = [0; 3];
+        (0..3000).for_each(|_| counts[rng.below(3)] += 1);
+        assert!(counts.iter().all(|&n| (900..1100).contains(&n)), "{counts:?}");
+        let mut items: Vec<usize> = (0..50).collect();
+        rng.shuffle(&mut items);
+        assert_ne!(items, (0..50).collect::<Vec<_>>());
+        items.sort_unstable();
+        assert_eq!(items, (0..50).collect::<Vec<_>>());
+    }
+}

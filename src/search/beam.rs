@@ -1,0 +1,206 @@
+//! Beam search over a batch of sentences.
+//!
+//! At each step the best 2k continuations of a sentence are looked at, in the order of their score, ties
+//! to the lower token. Those that end the sentence and stand among the first k are finished; the first k
+//! others live on. A sentence is done with k finished hypotheses (then its rows leave the batch), or at
+//! its length limit, where what still lives is taken as it is and marked as cut.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Hypothesis, LengthPenalty, Stepper};
+
+/// How translations are searched for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SearchConfig {
+    /// k, hypotheses that live at a time; 1 is greedy.
+    pub beam: usize,
+    /// Sentences in a batch.
+    pub batch: usize,
+    /// What makes lengths comparable.
+    pub length_penalty: LengthPenalty,
+    /// The most tokens of a translation: this many for each source token …
+    pub max_ratio: f64,
+    /// … and this many more.
+    pub max_extra: usize,
+}
+
+impl Default for SearchConfig {
+    fn default() -> Self {
+        Self { beam: 5, batch: 64, length_penalty: LengthPenalty::default(), max_ratio: 2.0, max_extra: 10 }
+    }
+}
+
+impl SearchConfig {
+    /// The most tokens for a source of `tokens`, the end of the sentence not counted.
+    pub fn limit(&self, tokens: usize) -> usize {
+        (tokens as f64 * self.max_ratio) as usize + self.max_extra
+    }
+}
+
+/// What the search of one batch is told.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// k.
+    pub beam: usize,
+    /// What makes lengths comparable.
+    pub length_penalty: LengthPenalty,
+    /// The most tokens of each sentence; their number is the number of sentences.
+    pub limits: &'a [usize],
+    /// Tokens that are never written (padding, begin, unknown).
+    pub forbidden: &'a [usize],
+    /// The fewest tokens of a translation.
+    pub min_length: usize,
+}
+
+/// A hypothesis that is still being written; its row in the state is its place in the batch.
+struct Live {
+    tokens: Vec<usize>,
+    log_prob: f64,
+    attention: Vec<Vec<f32>>,
+}
+
+/// One sentence's search.
+struct Sentence {
+    live: Vec<Live>,
+    finished: Vec<Hypothesis>,
+    limit: usize,
+}
+
+/// A way to go on: from which live hypothesis, with which token.
+#[derive(Clone, Copy)]
+struct Candidate {
+    from: usize,
+    token: usize,
+    log_prob: f64,
+}
+
+/// Hypotheses of every sentence, best first, at most k each. `state` has one row a sentence.
+pub fn beam_search<S: Stepper>(stepper: &mut S, state: S::State, request: &Request<'_>) -> Vec<Vec<Hypothesis>> {
+    let mut sentences: Vec<Sentence> = request.limits.iter().map(|&limit| Sentence::new(limit)).collect();
+    let mut state = Some(state);
+    sentences.iter_mut().for_each(|sentence| sentence.cut_at_limit(request));
+    // At first every sentence has one row; those with a limit of 0 have none left.
+    let mut rows: Vec<usize> = (0..sentences.len()).filter(|&i| !sentences[i].live.is_empty()).collect();
+    if rows.len() < sentences.len() {
+        state = state.map(|state| stepper.select(state, &rows));
+    }
+    while let Some(before) = state.take_if(|_| !rows.is_empty()) {
+        let last: Vec<usize> = live(&sentences).map(|hypothesis| last_token(stepper, hypothesis)).collect();
+        let step = stepper.step(before, &last);
+        let vocabulary = stepper.vocabulary();
+        let (mut next_rows, mut at) = (Vec::with_capacity(rows.len()), 0);
+        for sentence in &mut sentences {
+            let count = sentence.live.len();
+            let log_probs = &step.log_probs[at * vocabulary..(at + count) * vocabulary];
+            let attention = if step.attention.is_empty() { &[] } else { &step.attention[at..at + count] };
+            let parents = sentence.advance(log_probs, attention, stepper.end(), request);
+            next_rows.extend(parents.into_iter().map(|parent| at + parent));
+            at += count;
+        }
+        let unmoved = next_rows.len() == at && next_rows.iter().enumerate().all(|(i, &row)| i == row);
+        state = Some(if unmoved { step.state } else { stepper.select(step.state, &next_rows) });
+        rows = next_rows;
+    }
+    sentences.into_iter().map(|sentence| sentence.ranked(request.beam)).collect()
+}
+
+fn live(sentences: &[Sentence]) -> impl Iterator<Item = &Live> {
+    sentences.iter().flat_map(|sentence| &sentence.live)
+}
+
+fn last_token<S: Stepper>(stepper: &S, hypothesis: &Live) -> usize {
+    hypothesis.tokens.last().copied().unwrap_or_else(|| stepper.begin())
+}
+
+impl Sentence {
+    fn new(limit: usize) -> Self {
+        let empty = Live { tokens: Vec::new(), log_prob: 0.0, attention: Vec::new() };
+        Self { live: vec![empty], finished: Vec::new(), limit }
+    }
+
+    /// Takes one step; returns the row, among this sentence's, that each new live hypothesis continues.
+    fn advance(
+        &mut self,
+        log_probs: &[f32],
+        attention: &[Vec<f32>],
+        end: usize,
+        request: &Request<'_>,
+    ) -> Vec<usize> {
+        let candidates = self.candidates(log_probs, end, request);
+        let mut next = Vec::with_capacity(request.beam);
+        let mut parents = Vec::with_capacity(request.beam);
+        for (place, candidate) in candidates.into_iter().enumerate() {
+            let from = &self.live[candidate.from];
+            let row = attention.get(candidate.from).cloned();
+            let attention = from.attention.iter().cloned().chain(row).collect();
+            if candidate.token == end {
+                if place < request.beam {
+                    let score = request.length_penalty.score(candidate.log_prob, from.tokens.len() + 1);
+                    self.finished.push(Hypothesis {
+                        tokens: from.tokens.clone(),
+                        log_prob: candidate.log_prob,
+                        score,
+                        attention,
+                        cut: false,
+                    });
+                }
+            } else if next.len() < request.beam {
+                let tokens = from.tokens.iter().copied().chain([candidate.token]).collect();
+                next.push(Live { tokens, log_prob: candidate.log_prob, attention });
+                parents.push(candidate.from);
+            }
+        }
+        let done = self.finished.len() >= request.beam;
+        self.live = if done { Vec::new() } else { next };
+        self.cut_at_limit(request);
+        parents.truncate(self.live.len());
+        parents
+    }
+
+    /// The best 2k ways to go on, best first.
+    fn candidates(&self, log_probs: &[f32], end: usize, request: &Request<'_>) -> Vec<Candidate> {
+        let vocabulary = log_probs.len() / self.live.len().max(1);
+        let mut best: Vec<Candidate> = Vec::with_capacity(2 * request.beam + 1);
+        for (from, (hypothesis, row)) in self.live.iter().zip(log_probs.chunks(vocabulary.max(1))).enumerate() {
+            let too_short = hypothesis.tokens.len() < request.min_length;
+            for (token, &log_prob) in row.iter().enumerate() {
+                let log_prob = hypothesis.log_prob + f64::from(log_prob);
+                let worst = best.get(2 * request.beam - 1).map_or(f64::NEG_INFINITY, |worst| worst.log_prob);
+                // All have the same length here, so the penalty can't change their order. NaN never passes.
+                if !(log_prob > worst) || request.forbidden.contains(&token) || (token == end && too_short) {
+                    continue;
+                }
+                let place = best.partition_point(|better| better.log_prob >= log_prob);
+                best.insert(place, Candidate { from, token, log_prob });
+                best.truncate(2 * request.beam);
+            }
+        }
+        best
+    }
+
+    /// Takes what lives as it is, once it has as many tokens as it may have.
+    fn cut_at_limit(&mut self, request: &Request<'_>) {
+        if self.live.first().is_none_or(|hypothesis| hypothesis.tokens.len() < self.limit) {
+            return;
+        }
+        self.finished.extend(self.live.drain(..).map(|live| Hypothesis {
+            score: request.length_penalty.score(live.log_prob, live.tokens.len()),
+            tokens: live.tokens,
+            log_prob: live.log_prob,
+            attention: live.attention,
+            cut: true,
+        }));
+    }
+
+    fn ranked(mut self, beam: usize) -> Vec<Hypothesis> {
+        // Stable: of equals the one that was found first stays first.
+        self.finished.sort_by(|a, b| b.score.total_cmp(&a.score));
+        self.finished.truncate(beam);
+        self.finished
+    }
+}
+
+#[cfg(test)]
+#[path = "beam_tests.rs"]
+mod tests;

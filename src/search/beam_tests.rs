@@ -1,0 +1,205 @@
+//! Beam search over small made-up models.
+
+use super::*;
+use crate::search::{Step, forced};
+
+/// A model whose next-token probabilities depend on the tokens before, by a function.
+struct Made<F>(usize, F);
+
+impl<F: Fn(usize, &[usize]) -> Vec<f32>> Stepper for Made<F> {
+    /// Sentence number and tokens so far.
+    type State = Vec<(usize, Vec<usize>)>;
+
+    fn vocabulary(&self) -> usize {
+        self.0
+    }
+
+    fn step(&mut self, mut state: Self::State, last: &[usize]) -> Step<Self::State> {
+        let mut log_probs = Vec::new();
+        for ((sentence, tokens), &token) in state.iter_mut().zip(last) {
+            tokens.push(token);
+            log_probs.extend((self.1)(*sentence, &tokens[1..]).into_iter().map(f32::ln));
+        }
+        let attention =
+            state.iter().map(|(sentence, tokens)| vec![*sentence as f32, tokens.len() as f32]).collect();
+        Step { log_probs, attention, state }
+    }
+
+    fn select(&self, state: Self::State, rows: &[usize]) -> Self::State {
+        rows.iter().map(|&row| state[row].clone()).collect()
+    }
+}
+
+fn sentences(n: usize) -> Vec<(usize, Vec<usize>)> {
+    (0..n).map(|i| (i, Vec::new())).collect()
+}
+
+fn request(beam: usize, limits: &[usize]) -> Request<'_> {
+    Request { beam, length_penalty: LengthPenalty::None, limits, forbidden: &[], min_length: 0 }
+}
+
+/// Probabilities that look random but depend on nothing but their arguments.
+fn scrambled(seed: usize, vocabulary: usize) -> impl Fn(usize, &[usize]) -> Vec<f32> {
+    move |sentence, tokens| {
+        let key = tokens.iter().fold(seed * 31 + sentence, |key, token| key * 7 + token + 1);
+        let mut rng = crate::rng::Rng::new(key as u64, 0);
+        let weights: Vec<f32> = (0..vocabulary).map(|_| 1.0 + rng.below(50) as f32).collect();
+        let sum: f32 = weights.iter().sum();
+        weights.iter().map(|weight| weight / sum).collect()
+    }
+}
+
+/// Known fault X3: a beam of one is greedy, with the same score and attention; ties to the lower token.
+#[test]
+fn beam_one_is_greedy() {
+    for seed in 0..50 {
+        let next = scrambled(seed, 6);
+        let mut tokens = Vec::new();
+        let mut log_prob = 0.0;
+        let cut = loop {
+            let probabilities = next(0, &tokens);
+            let best = (0..6)
+                .fold(0, |best, token| if probabilities[token] > probabilities[best] { token } else { best });
+            if tokens.len() == 8 {
+                break true;
+            }
+            log_prob += f64::from(probabilities[best].ln());
+            if best == 2 {
+                break false;
+            }
+            tokens.push(best);
+        };
+        let found =
+            beam_search(&mut Made(6, scrambled(seed, 6)), sentences(1), &request(1, &[8])).remove(0).remove(0);
+        assert_eq!((&found.tokens, found.cut), (&tokens, cut));
+        assert!((found.log_prob - log_prob).abs() < 1e-5);
+        assert_eq!(found.attention.len(), tokens.len() + usize::from(!cut));
+    }
+}
+
+/// X3, second half: with a beam wide enough for everything, the best is the best there is.
+#[test]
+fn a_wide_beam_finds_the_best() {
+    for seed in 0..20 {
+        let next = scrambled(seed, 4);
+        // Every sentence of at most 3 tokens out of {0, 1, 3} with its end, or cut at 3.
+        let mut best = f64::NEG_INFINITY;
+        let mut open: Vec<(Vec<usize>, f64)> = vec![(Vec::new(), 0.0)];
+        while let Some((tokens, log_prob)) = open.pop() {
+            if tokens.len() == 3 {
+                best = best.max(log_prob);
+                continue;
+            }
+            for (token, probability) in next(0, &tokens).into_iter().enumerate() {
+                let log_prob = log_prob + f64::from(probability.ln());
+                if token == 2 {
+                    best = best.max(log_prob);
+                } else {
+                    open.push(([tokens.clone(), vec![token]].concat(), log_prob));
+                }
+            }
+        }
+        let found = beam_search(&mut Made(4, scrambled(seed, 4)), sentences(1), &request(64, &[3])).remove(0);
+        assert!((found[0].score - best).abs() < 1e-6);
+        assert!(found.windows(2).all(|pair| pair[0].score >= pair[1].score));
+    }
+}
+
+/// Known fault X4: a model that never ends is cut; one that only ends says nothing; limits of 0 and 1 work.
+#[test]
+fn never_ending_and_empty_translations() {
+    let never = |_: usize, _: &[usize]| vec![0.5, 0.3, 0.0, 0.2];
+    for (limit, expected) in [(0, vec![]), (1, vec![0]), (3, vec![0, 0, 0])] {
+        for beam in [1, 3] {
+            let found =
+                beam_search(&mut Made(4, never), sentences(1), &request(beam, &[limit])).remove(0).remove(0);
+            assert_eq!((found.tokens, found.cut), (expected.clone(), true));
+        }
+    }
+    let only_end = |_: usize, _: &[usize]| vec![0.0, 0.0, 1.0, 0.0];
+    for beam in [1, 3] {
+        let found = beam_search(&mut Made(4, only_end), sentences(1), &request(beam, &[5])).remove(0).remove(0);
+        assert_eq!((found.tokens, found.cut, found.log_prob), (vec![], false, 0.0));
+    }
+    let nothing = beam_search(&mut Made(4, only_end), sentences(0), &request(2, &[]));
+    assert!(nothing.is_empty());
+}
+
+/// Known fault X1: a sentence's translation does not depend on its neighbours in the batch.
+#[test]
+fn a_batch_is_its_sentences() {
+    let limits = [6, 2, 9, 0, 5, 7, 1];
+    let together = beam_search(&mut Made(6, scrambled(3, 6)), sentences(7), &request(3, &limits));
+    for (i, &limit) in limits.iter().enumerate() {
+        let alone = beam_search(&mut Made(6, scrambled(3, 6)), vec![(i, vec![])], &request(3, &[limit])).remove(0);
+        assert_eq!(together[i], alone, "sentence {i}");
+    }
+}
+
+#[test]
+fn forced_scoring_returns_what_search_found() {
+    let limits = [8; 4];
+    let found = beam_search(&mut Made(5, scrambled(9, 5)), sentences(4), &request(4, &limits));
+    for (i, hypothesis) in found.iter().flat_map(|n_best| n_best.iter().filter(|h| !h.cut)).enumerate() {
+        let sentence = hypothesis.attention[0][0] as usize;
+        let scored =
+            forced(&mut Made(5, scrambled(9, 5)), vec![(sentence, vec![])], &[&hypothesis.tokens]).remove(0);
+        assert!((scored.log_prob() - hypothesis.log_prob).abs() < 1e-6, "{i}");
+        assert_eq!(scored.attention, hypothesis.attention);
+    }
+}
+
+#[test]
+fn forbidden_tokens_and_early_ends_are_never_written() {
+    let likes = |_: usize, _: &[usize]| vec![0.5, 0.2, 0.2, 0.1];
+    let request = Request { forbidden: &[0], min_length: 2, ..request(2, &[4]) };
+    for hypothesis in beam_search(&mut Made(4, likes), sentences(1), &request).remove(0) {
+        assert!(!hypothesis.tokens.contains(&0) && hypothesis.tokens.len() >= 2, "{hypothesis:?}");
+    }
+}
+
+/// The stub model and results of fairseq's own tests (tests/test_sequence_generator.py, MIT): the
+/// probabilities are by step and by the rank of the live hypothesis, whatever its tokens.
+#[test]
+fn finds_what_fairseq_finds() {
+    // Sentence 1 of the case: at step t the live hypothesis of rank r has these probabilities of
+    // [end, unknown, w1, w2], here at the ids 2, 3, 4, 5.
+    const STEPS: [[[f32; 4]; 2]; 4] = [
+        [[0.0, 0.0, 0.9, 0.1], [0.0, 0.0, 0.9, 0.1]],
+        [[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.9, 0.1]],
+        [[0.0, 0.0, 0.1, 0.9], [0.6, 0.0, 0.2, 0.2]],
+        [[1.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]],
+    ];
+    struct Ranked(usize);
+    impl Stepper for Ranked {
+        type State = usize;
+        fn vocabulary(&self) -> usize {
+            6
+        }
+        fn step(&mut self, _: usize, last: &[usize]) -> Step<usize> {
+            let rows = (0..last.len()).flat_map(|rank| {
+                let [end, unknown, w1, w2] = STEPS[self.0][rank];
+                [0.0, 0.0, end, unknown, w1, w2].map(f32::ln)
+            });
+            let log_probs = rows.collect();
+            self.0 += 1;
+            Step { log_probs, attention: vec![], state: 0 }
+        }
+        fn select(&self, state: usize, _: &[usize]) -> usize {
+            state
+        }
+    }
+    for (penalty, expected) in [
+        (LengthPenalty::Mean(1.0), [(vec![4], -0.0526803), (vec![5, 4, 5], -0.6283265)]),
+        (LengthPenalty::None, [(vec![4], -0.1053605), (vec![5, 4, 5], -2.5133061)]),
+        (LengthPenalty::Mean(0.6), [(vec![4], -0.069512), (vec![5, 4, 5], -1.09398)]),
+        (LengthPenalty::Mean(5.0), [(vec![5, 4, 5], -0.0024544), (vec![4], -0.0032925)]),
+    ] {
+        let request = Request { length_penalty: penalty, ..request(2, &[10]) };
+        let found = beam_search(&mut Ranked(0), 0, &request).remove(0);
+        for (hypothesis, (tokens, score)) in found.iter().zip(expected) {
+            assert_eq!(hypothesis.tokens, tokens, "{penalty:?}");
+            assert!((hypothesis.score - score).abs() < 1e-6, "{penalty:?}: {}", hypothesis.score);
+        }
+    }
+}

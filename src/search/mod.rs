@@ -1,0 +1,27 @@
+//! Finding a translation: beam search (greedy is a beam of 1, the same code) and forced scoring, over
+//! anything that can say what comes next ([`Stepper`]).
+
+pub mod beam;
+pub mod forced;
+pub mod length_penalty;
+pub mod stepper;
+
+pub use beam::{Request, SearchConfig, beam_search};
+pub use forced::{Forced, forced};
+pub use length_penalty::LengthPenalty;
+pub use stepper::{Step, Stepper};
+
+/// A translation, in ids.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hypothesis {
+    /// Target ids, the end-of-sentence left out.
+    pub tokens: Vec<usize>,
+    /// The sum of the log-probabilities of its tokens and, if it ended, of the end.
+    pub log_prob: f64,
+    /// What it was ranked by: `log_prob` under the length penalty.
+    pub score: f64,
+    /// Where each step looked, the step that ended it included; empty without attention.
+    pub attention: Vec<Vec<f32>>,
+    /// Whether the length limit ended it.
+    pub cut: bool,
+}

@@ -1,0 +1,39 @@
+//! The seam between search and model: neither knows the other.
+
+use crate::text::{BOS, EOS};
+
+/// What a model says after some steps of some rows (hypotheses of sentences).
+#[derive(Clone, Debug)]
+pub struct Step<S> {
+    /// Natural log-probabilities of the next token, one row after the other.
+    pub log_probs: Vec<f32>,
+    /// Where each row looked, or nothing for a model without attention.
+    pub attention: Vec<Vec<f32>>,
+    /// The rows' states after the step.
+    pub state: S,
+}
+
+/// Something that continues sentences.
+pub trait Stepper {
+    /// What it carries for a set of rows from step to step.
+    type State;
+
+    /// How many tokens it chooses from.
+    fn vocabulary(&self) -> usize;
+
+    /// Feeds each row its last token.
+    fn step(&mut self, state: Self::State, last: &[usize]) -> Step<Self::State>;
+
+    /// The states of some rows, in that order, repeats allowed.
+    fn select(&self, state: Self::State, rows: &[usize]) -> Self::State;
+
+    /// The token that is fed first.
+    fn begin(&self) -> usize {
+        BOS
+    }
+
+    /// The token that ends a sentence.
+    fn end(&self) -> usize {
+        EOS
+    }
+}

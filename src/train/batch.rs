@@ -1,0 +1,152 @@
+//! Sentences of like length together, so that little is computed on padding.
+
+use burn::tensor::{Device, Int, Tensor, TensorData};
+
+use crate::model::{SourceBatch, TargetBatch};
+use crate::rng::Rng;
+use crate::text::{BOS, EOS};
+
+/// A sentence pair in ids.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Example {
+    /// Source ids with the end of the sentence.
+    pub source: Vec<usize>,
+    /// Target ids between begin and end of the sentence.
+    pub target: Vec<usize>,
+}
+
+impl Example {
+    /// A pair from ids without control tokens.
+    pub fn new(mut source: Vec<usize>, target: Vec<usize>) -> Self {
+        source.push(EOS);
+        Self { source, target }
+    }
+
+    /// Target tokens to predict: the end counts.
+    pub fn target_tokens(&self) -> usize {
+        self.target.len() + 1
+    }
+}
+
+/// How many sentences a batch takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Batching {
+    /// This many.
+    Sentences(usize),
+    /// As many as have about so many target tokens, padding counted.
+    Tokens(usize),
+}
+
+impl Batching {
+    /// The places of each batch's examples: every example once, the batches in random order, their members
+    /// of like length and otherwise random.
+    pub fn plan(self, examples: &[Example], rng: &mut Rng) -> Vec<Vec<usize>> {
+        let mut order: Vec<usize> = (0..examples.len()).collect();
+        rng.shuffle(&mut order);
+        // Stable, so that examples of the same lengths stay shuffled.
+        order.sort_by_key(|&i| (examples[i].target_tokens(), examples[i].source.len()));
+        let mut batches: Vec<Vec<usize>> = Vec::new();
+        for i in order {
+            let full = batches.last().is_none_or(|batch| match self {
+                Self::Sentences(most) => batch.len() >= most,
+                // Sorted: the newest is the longest.
+                Self::Tokens(most) => (batch.len() + 1) * examples[i].target_tokens() > most,
+            });
+            match batches.last_mut() {
+                Some(batch) if !full => batch.push(i),
+                _ => batches.push(vec![i]),
+            }
+        }
+        rng.shuffle(&mut batches);
+        batches
+    }
+}
+
+/// Examples as tensors.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    /// The sources.
+    pub source: SourceBatch,
+    /// The decoder's inputs: begin of sentence, then the target.
+    pub inputs: TargetBatch,
+    /// The tokens to predict, padding left out, `[N]`.
+    pub targets: Tensor<1, Int>,
+    /// Where they stand in the flattened `[B·T]` decoder steps, `[N]`.
+    pub places: Tensor<1, Int>,
+    /// N.
+    pub tokens: usize,
+}
+
+impl Batch {
+    /// Puts examples together.
+    pub fn new(examples: &[&Example], device: &Device) -> Self {
+        let inputs: Vec<Vec<usize>> =
+            examples.iter().map(|example| [&[BOS], example.target.as_slice()].concat()).collect();
+        let steps = inputs.iter().map(Vec::len).max().unwrap_or(0);
+        let (mut targets, mut places) = (Vec::new(), Vec::new());
+        for (row, example) in examples.iter().enumerate() {
+            targets.extend(example.target.iter().chain([&EOS]).map(|&id| id as i64));
+            places.extend((0..example.target_tokens()).map(|t| (row * steps + t) as i64));
+        }
+        let tokens = targets.len();
+        let ids = |ids: Vec<i64>| Tensor::from_data(TensorData::new(ids, [tokens]), device);
+        let sources: Vec<&[usize]> = examples.iter().map(|example| example.source.as_slice()).collect();
+        Self {
+            source: SourceBatch::new(&sources, device),
+            inputs: TargetBatch::new(&inputs.iter().map(Vec::as_slice).collect::<Vec<_>>(), device),
+            targets: ids(targets),
+            places: ids(places),
+            tokens,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn examples() -> Vec<Example> {
+        let lengths = (0..200).map(|i| (i * 7 % 30, i * 11 % 40));
+        lengths.map(|(s, t)| Example::new(vec![5; s], vec![6; t])).collect()
+    }
+
+    #[test]
+    fn every_example_is_in_one_batch_and_lengths_are_alike() {
+        for batching in [Batching::Sentences(16), Batching::Tokens(100)] {
+            let examples = examples();
+            let plan = batching.plan(&examples, &mut Rng::new(1, 1));
+            let mut all: Vec<usize> = plan.iter().flatten().copied().collect();
+            all.sort_unstable();
+            assert_eq!(all, (0..200).collect::<Vec<_>>());
+            for batch in &plan {
+                let lengths = batch.iter().map(|&i| examples[i].target_tokens());
+                let (longest, shortest) = (lengths.clone().max().unwrap(), lengths.min().unwrap());
+                assert!(longest - shortest <= 4, "{shortest}..{longest}");
+                match batching {
+                    Batching::Sentences(most) => assert!(batch.len() <= most),
+                    Batching::Tokens(most) => assert!(batch.len() == 1 || batch.len() * longest <= most),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn epochs_differ_and_seeds_repeat() {
+        let plan = |stream| Batching::Sentences(16).plan(&examples(), &mut Rng::new(1, stream));
+        assert_eq!(plan(1), plan(1));
+        assert_ne!(plan(1), plan(2));
+    }
+
+    #[test]
+    fn targets_are_the_inputs_moved_by_one_without_padding() {
+        let device = Device::flex();
+        let examples = [Example::new(vec![7, 8], vec![5]), Example::new(vec![9], vec![6, 7, 8])];
+        let batch = Batch::new(&examples.iter().collect::<Vec<_>>(), &device);
+        let ids = |tensor: Tensor<1, Int>| tensor.into_data().iter::<i64>().collect::<Vec<_>>();
+        assert_eq!(ids(batch.inputs.inputs.flatten(0, 1)), [1, 5, 0, 0, 1, 6, 7, 8]);
+        assert_eq!(ids(batch.targets), [5, 2, 6, 7, 8, 2]);
+        assert_eq!(ids(batch.places), [0, 1, 4, 5, 6, 7]);
+        assert_eq!(ids(batch.source.ids.flatten(0, 1)), [7, 8, 2, 9, 2, 0]);
+        assert_eq!((batch.source.lengths, batch.tokens), (vec![3, 2], 6));
+    }
+}

@@ -1,0 +1,87 @@
+//! How good the model is on sentences that it was not trained on.
+
+use burn::tensor::Device;
+use serde::Serialize;
+
+use super::batch::{Batch, Example};
+use super::{Choice, loss};
+use crate::error::Result;
+use crate::metrics::{BleuConfig, Tokenization, exact_match};
+use crate::model::{Seq2Seq, batched};
+use crate::search::SearchConfig;
+use crate::text::Tokenizer;
+
+/// What a model is scored on.
+#[derive(Clone, Debug)]
+pub struct DevSet {
+    /// The pairs in ids.
+    pub examples: Vec<Example>,
+    /// The targets as text.
+    pub references: Vec<String>,
+    /// Turns ids into text.
+    pub target_tokenizer: Tokenizer,
+    /// How BLEU cuts the target language.
+    pub tokenization: Tokenization,
+    /// Sentences in a batch.
+    pub batch: usize,
+}
+
+/// A model's scores.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Scores {
+    /// Cross-entropy a target token in nats, without label smoothing.
+    pub loss: f64,
+    /// e to the loss.
+    pub perplexity: f64,
+    /// Of greedy translations.
+    pub bleu: f64,
+    /// The share of greedy translations that are the reference.
+    pub exact_match: f64,
+}
+
+impl Scores {
+    /// Whether these are better than others.
+    pub fn beats(&self, other: &Self, by: Choice) -> bool {
+        let lower_loss = self.loss < other.loss;
+        match by {
+            Choice::Loss => lower_loss,
+            Choice::Bleu => self.bleu > other.bleu || (self.bleu == other.bleu && lower_loss),
+        }
+    }
+}
+
+impl DevSet {
+    /// Scores a model that has no gradients ([`burn::module::Module::valid`]).
+    ///
+    /// # Errors
+    /// A tokenizer that can't decode.
+    pub fn score(&self, model: &Seq2Seq, device: &Device) -> Result<Scores> {
+        let loss = self.loss(model, device);
+        let sources: Vec<&[usize]> = self.examples.iter().map(|example| example.source.as_slice()).collect();
+        let greedy = SearchConfig { beam: 1, batch: self.batch, ..SearchConfig::default() };
+        let translations = batched::translate(model, &sources, &greedy, device)
+            .iter()
+            .map(|n_best| self.target_tokenizer.decode(n_best.first().map_or(&[][..], |best| &best.tokens)))
+            .collect::<Result<Vec<_>>>()?;
+        let bleu = BleuConfig { tokenization: self.tokenization, ..BleuConfig::default() };
+        Ok(Scores {
+            loss,
+            perplexity: loss.exp(),
+            bleu: bleu.corpus(&translations, &[&self.references]).score,
+            exact_match: exact_match(&translations, &[&self.references]),
+        })
+    }
+
+    /// Cross-entropy a target token in nats.
+    pub fn loss(&self, model: &Seq2Seq, device: &Device) -> f64 {
+        let mut order: Vec<&Example> = self.examples.iter().collect();
+        order.sort_by_key(|example| example.target_tokens());
+        let (mut sum, mut tokens) = (0.0, 0);
+        for examples in order.chunks(self.batch.max(1)) {
+            let batch = Batch::new(examples, device);
+            sum += loss::batch_loss(model, &batch, 0.0).into_scalar::<f64>() * batch.tokens as f64;
+            tokens += batch.tokens;
+        }
+        sum / tokens.max(1) as f64
+    }
+}
