@@ -26,15 +26,15 @@ pub enum Error {
         /// What is wrong and what to do.
         message: String,
     },
+    /// A flag that can't be meant.
+    #[error("{0}")]
+    Usage(String),
     /// A configuration that can't be meant.
     #[error("{0}")]
     Config(String),
     /// A model that can't do what was asked, or whose files don't belong together.
     #[error("{0}")]
     Model(String),
-    /// The user asked to stop.
-    #[error("interrupted")]
-    Interrupted,
 }
 
 impl Error {

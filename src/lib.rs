@@ -1,15 +1,20 @@
 //! zhuyi: translation with attention.
 pub mod alignment;
 pub mod attention;
+pub mod config;
 pub mod corpus;
+pub mod device;
 pub mod error;
 pub mod hash;
 pub mod init;
 pub mod kernels;
 pub mod metrics;
 pub mod model;
+pub mod plot;
 pub mod rng;
+pub mod run;
 pub mod search;
 pub mod text;
 pub mod train;
+pub mod translator;
 pub use error::{Error, Result};

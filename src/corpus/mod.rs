@@ -1,11 +1,13 @@
 //! Parallel text: reading it, checking it, and the toy corpus that ships with the tool.
 
 pub mod clean;
+pub mod config;
 pub mod location;
 pub mod read;
 pub mod toy;
 
 pub use clean::{Limits, Report, clean};
+pub use config::DataConfig;
 pub use location::Location;
 
 use crate::alignment::SentenceLinks;

@@ -1,5 +1,7 @@
 //! What makes hypotheses of different lengths comparable.
 
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 
 /// By what a sum of log-probabilities is divided. Lengths count the end of the sentence.
@@ -17,6 +19,22 @@ pub enum LengthPenalty {
 impl Default for LengthPenalty {
     fn default() -> Self {
         Self::Gnmt(1.0)
+    }
+}
+
+impl FromStr for LengthPenalty {
+    type Err = String;
+
+    /// `none`, `mean`, `gnmt`, the latter two with `:α` (default 1).
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, alpha) = text.split_once(':').unwrap_or((text, "1"));
+        let alpha = alpha.parse::<f64>().ok().filter(|alpha| alpha.is_finite());
+        match (name, alpha) {
+            ("none", _) => Ok(Self::None),
+            ("mean", Some(alpha)) => Ok(Self::Mean(alpha)),
+            ("gnmt", Some(alpha)) => Ok(Self::Gnmt(alpha)),
+            _ => Err("write none, mean, mean:ALPHA, gnmt or gnmt:ALPHA".into()),
+        }
     }
 }
 
@@ -43,5 +61,10 @@ mod tests {
         assert_eq!(LengthPenalty::Gnmt(1.0).score(-3.0, 7), -1.5);
         assert_eq!(LengthPenalty::Gnmt(0.0).score(-3.0, 7), -3.0);
         assert!(LengthPenalty::Mean(1.0).score(-3.0, 0).is_finite());
+        assert_eq!(
+            ["none", "mean", "gnmt:0.6"].map(|text| text.parse()),
+            [Ok(LengthPenalty::None), Ok(LengthPenalty::Mean(1.0)), Ok(LengthPenalty::Gnmt(0.6))]
+        );
+        assert!("gnmt:x".parse::<LengthPenalty>().is_err());
     }
 }

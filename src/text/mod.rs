@@ -1,10 +1,12 @@
 //! Text in, ids out, and back: [`normalize`] says what a line is and how it is met halfway,
 //! [`Tokenizer`] cuts it into pieces, [`words`] puts pieces together to words again.
 
+pub mod config;
 pub mod normalize;
 pub mod tokenizer;
 pub mod words;
 
+pub use config::TextConfig;
 pub use normalize::Normalization;
 pub use tokenizer::{BOS, EOS, Encoded, PAD, Tokenizer, TokenizerConfig, TokenizerKind, UNK};
 

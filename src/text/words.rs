@@ -8,9 +8,11 @@ pub const SPACE_MARK: char = '▁';
 /// How finely an alignment is told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Level {
-    /// Words between spaces (U+0020 only); a sentence in a script written without spaces falls back to
-    /// its pieces, since it would be one word.
+    /// Words, but the model's pieces for a sentence of a script without spaces, which would be one word:
+    /// what people look at.
     #[default]
+    Auto,
+    /// Words between spaces (U+0020 only), whatever the script: what links of other tools count.
     Word,
     /// The model's own pieces.
     Subword,
@@ -59,8 +61,8 @@ impl Words {
             return Self::of_pieces(pieces);
         }
         let merged = Self::merged(pieces);
-        let unspaced = merged.words.len() <= 1 && pieces.iter().any(|piece| piece.chars().any(is_unspaced));
-        if unspaced { Self::of_pieces(pieces) } else { merged }
+        let one_word = merged.words.len() <= 1 && pieces.iter().any(|piece| piece.chars().any(is_unspaced));
+        if level == Level::Auto && one_word { Self::of_pieces(pieces) } else { merged }
     }
 }
 
@@ -88,7 +90,8 @@ mod tests {
 
     #[test]
     fn chinese_without_spaces_keeps_its_pieces() {
-        assert_eq!(Words::at(Level::Word, &pieces("▁我 爱 北京"), true).words, ["我", "爱", "北京"]);
+        assert_eq!(Words::at(Level::Auto, &pieces("▁我 爱 北京"), true).words, ["我", "爱", "北京"]);
+        assert_eq!(Words::at(Level::Word, &pieces("▁我 爱 北京"), true).words, ["我爱北京"]);
         assert_eq!(Words::at(Level::Word, &pieces("▁欢 迎 ▁来"), true).words, ["欢迎", "来"]);
         assert_eq!(Words::at(Level::Subword, &pieces("▁欢 迎 ▁来"), true).words, ["欢", "迎", "来"]);
         assert_eq!(Words::at(Level::Word, &pieces("欢迎 来"), false).words, ["欢迎", "来"]);

@@ -1,0 +1,233 @@
+//! `zhuyi evaluate`.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+
+use super::output::{print, print_json};
+use super::{Format, RunArgs};
+use zhuyi::alignment::AlignmentErrorRate;
+use zhuyi::corpus::read::{self, Gold};
+use zhuyi::corpus::{Location, Pair};
+use zhuyi::metrics::by_length::by_length;
+use zhuyi::metrics::{BleuConfig, ChrfConfig, Tokenization, exact_match};
+use zhuyi::text::words::Level;
+use zhuyi::translator::{Translator, View};
+use zhuyi::{Error, Result};
+
+/// Score translations.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  zhuyi evaluate                                      # the newest run on its own test data
+  zhuyi evaluate --source test.en --reference test.zh
+  zhuyi evaluate --hypothesis out.zh --reference a.zh --reference b.zh --target-language zh")]
+pub struct EvaluateArgs {
+    /// Sentences to translate, with --reference
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["hypothesis", "tsv"])]
+    source: Option<PathBuf>,
+    /// Their translations by people; several for several references
+    #[arg(long, value_name = "FILE", conflicts_with = "tsv")]
+    reference: Vec<PathBuf>,
+    /// Translations to score, instead of a run's
+    #[arg(long, value_name = "FILE", conflicts_with = "tsv", requires = "reference")]
+    hypothesis: Option<PathBuf>,
+    /// Pairs to translate and score: source TAB reference (TAB gold links)
+    #[arg(long, value_name = "FILE")]
+    tsv: Option<PathBuf>,
+    /// How BLEU cuts words [default: by target language]
+    #[arg(long, value_enum)]
+    tokenize: Option<TokenizeArg>,
+    /// The target language [default: the run's]
+    #[arg(long, value_name = "CODE")]
+    target_language: Option<String>,
+    /// Ignore case
+    #[arg(long)]
+    lowercase: bool,
+    /// Hypotheses that live at a time; 1 is greedy [default: the run's]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    beam: Option<u64>,
+    /// The form of the answer
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct TokenizeArg(Tokenization);
+
+impl ValueEnum for TokenizeArg {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: std::sync::LazyLock<Vec<TokenizeArg>> =
+            std::sync::LazyLock::new(|| Tokenization::ALL.map(TokenizeArg).to_vec());
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.0.name()))
+    }
+}
+
+/// What is scored.
+struct Test {
+    /// Nothing when only hypotheses are given.
+    sources: Option<Vec<String>>,
+    references: Vec<Vec<String>>,
+    hypotheses: Vec<String>,
+    /// Of pairs with gold links: the model's, reference forced.
+    links: Option<AlignmentErrorRate>,
+    language: Option<String>,
+}
+
+pub fn run(args: EvaluateArgs) -> anyhow::Result<()> {
+    let test = match &args.hypothesis {
+        Some(path) => given(&args, path)?,
+        None => translated(&args)?,
+    };
+    let language = args.target_language.clone().or_else(|| test.language.clone());
+    let tokenization = match (args.tokenize, &language) {
+        (Some(tokenize), _) => tokenize.0,
+        (None, Some(language)) => Tokenization::for_language(language),
+        (None, None) => Tokenization::default(),
+    };
+    let answer = scores(&test, tokenization, args.lowercase);
+    match args.format {
+        Format::Json => print_json(&answer),
+        Format::Text => print(&told(&answer)),
+    }
+}
+
+/// Hypotheses from a file.
+fn given(args: &EvaluateArgs, path: &Path) -> Result<Test> {
+    let hypotheses = lines(path)?;
+    let references = references(args, path, hypotheses.len())?;
+    Ok(Test { sources: None, references, hypotheses, links: None, language: None })
+}
+
+/// Hypotheses from a run.
+fn translated(args: &EvaluateArgs) -> Result<Test> {
+    let translator = args.run.open()?;
+    let (pairs, references) = match (&args.source, &args.tsv) {
+        (Some(source), _) => {
+            let sources = lines(source)?;
+            if args.reference.is_empty() {
+                return Err(Error::Usage("--source needs --reference".into()));
+            }
+            let references = references(args, source, sources.len())?;
+            let pairs = sources.into_iter().map(|source| Pair { source, ..Pair::default() }).collect();
+            (pairs, references)
+        }
+        (None, tsv) => {
+            let pairs = test_pairs(tsv.as_deref(), &translator)?;
+            let references = pairs.iter().map(|pair: &Pair| pair.target.clone()).collect();
+            (pairs, vec![references])
+        }
+    };
+    let mut options = translator.options();
+    if let Some(beam) = args.beam {
+        options.search.beam = beam as usize;
+    }
+    let sources: Vec<&str> = pairs.iter().map(|pair| pair.source.as_str()).collect();
+    let translations = translator.translate(&sources, &options, 0)?;
+    Ok(Test {
+        hypotheses: translations.iter().map(|translation| translation.best().translation.clone()).collect(),
+        links: links(&translator, &pairs)?,
+        language: Some(translator.run().manifest.target_language.clone()),
+        sources: Some(pairs.into_iter().map(|pair| pair.source).collect()),
+        references,
+    })
+}
+
+/// Pairs of a TSV, or of the run's own test data.
+fn test_pairs(tsv: Option<&Path>, translator: &Translator) -> Result<Vec<Pair>> {
+    let data = &translator.run().config.data;
+    let (location, reverse) = match (tsv, &data.test) {
+        (Some(path), _) => return read::tsv(path, Gold::ThirdColumn),
+        (None, Some(location)) => (location, data.reverse),
+        (None, None) => {
+            return Err(Error::Usage(
+                "this run names no test data (data.test): give --source and --reference, or --tsv".into(),
+            ));
+        }
+    };
+    // Only the toy corpus is known to have links in its third column; elsewhere it may hold anything.
+    let gold = match location {
+        Location::Tsv(name) if name.starts_with("toy:") => Gold::ThirdColumn,
+        _ => Gold::Ignored,
+    };
+    let pairs = location.read(gold)?;
+    Ok(if reverse { pairs.into_iter().map(Pair::reversed).collect() } else { pairs })
+}
+
+/// How well the model's links agree with gold ones, reference forced, where every pair has some.
+fn links(translator: &Translator, pairs: &[Pair]) -> Result<Option<AlignmentErrorRate>> {
+    let gold: Option<Vec<_>> = pairs.iter().map(|pair| pair.links.as_ref()).collect();
+    let (Some(gold), true) = (gold, translator.has_attention()) else { return Ok(None) };
+    let texts: Vec<(&str, &str)> = pairs.iter().map(|pair| (pair.source.as_str(), pair.target.as_str())).collect();
+    let aligned = translator.align(&texts, View { level: Level::Word, ..View::default() }, 0)?;
+    let counts =
+        aligned.iter().zip(gold).map(|(ours, gold)| AlignmentErrorRate::of(&ours.alignment.links(), gold));
+    Ok(Some(counts.sum()))
+}
+
+fn references(args: &EvaluateArgs, other: &Path, count: usize) -> Result<Vec<Vec<String>>> {
+    args.reference
+        .iter()
+        .map(|path| {
+            let reference = lines(path)?;
+            read::check_equal([other, path], [count, reference.len()])?;
+            Ok(reference)
+        })
+        .collect()
+}
+
+fn lines(path: &Path) -> Result<Vec<String>> {
+    Ok(read::lines(&read::text(path)?).map(str::to_owned).collect())
+}
+
+fn scores(test: &Test, tokenization: Tokenization, lowercase: bool) -> Value {
+    let references: Vec<&[String]> = test.references.iter().map(Vec::as_slice).collect();
+    let config = BleuConfig { tokenization, lowercase, ..BleuConfig::default() };
+    let bleu = config.corpus(&test.hypotheses, &references);
+    let chrf = ChrfConfig { lowercase, ..ChrfConfig::default() }.corpus(&test.hypotheses, &references);
+    let mut answer = json!({
+        "sentences": test.hypotheses.len(),
+        "bleu": bleu,
+        "chrf": chrf,
+        "exact_match": exact_match(&test.hypotheses, &references),
+    });
+    if let Some(sources) = &test.sources {
+        answer["by_length"] = json!(by_length(&config, sources, &test.hypotheses, &references));
+    }
+    if let Some(links) = &test.links {
+        answer["alignment"] = super::align::scores(links);
+    }
+    answer
+}
+
+fn told(answer: &Value) -> String {
+    let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
+    let mut told = format!(
+        "{} sentences\nBLEU  {:.2}  {}\nchrF2 {:.2}  {}\nexact {:.1} %",
+        answer["sentences"],
+        number(&answer["bleu"]["score"]),
+        answer["bleu"]["signature"].as_str().unwrap_or_default(),
+        number(&answer["chrf"]["score"]),
+        answer["chrf"]["signature"].as_str().unwrap_or_default(),
+        100.0 * number(&answer["exact_match"]),
+    );
+    if answer["alignment"].is_object() {
+        told += &format!("\nAER   {:.4}  reference forced", number(&answer["alignment"]["aer"]));
+    }
+    for bucket in answer["by_length"].as_array().into_iter().flatten() {
+        let to = bucket["to"].as_u64().map_or("…".into(), |to| to.to_string());
+        told += &format!(
+            "\n  {:>2}–{to:<3} source words: {:>5} sentences, BLEU {:.2}",
+            bucket["from"],
+            bucket["sentences"],
+            number(&bucket["bleu"])
+        );
+    }
+    told
+}

@@ -1,0 +1,64 @@
+//! Results to standard output, everything else to standard error; a reader that goes away is no error.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+
+/// Standard output; written line by line, colours left out where nobody sees them.
+pub fn stdout() -> anstream::AutoStream<io::StdoutLock<'static>> {
+    anstream::stdout().lock()
+}
+
+/// Writes a text and a line end to standard output.
+pub fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = stdout();
+    writeln!(out, "{text}")?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Writes a JSON value on one line to standard output.
+pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
+    print(&serde_json::to_string(value)?)
+}
+
+/// Says an error.
+pub fn complain(message: &str) {
+    say(AnsiColor::Red.on_default().bold(), "error", message);
+}
+
+/// Says a warning.
+pub fn warn(message: &str) {
+    say(AnsiColor::Yellow.on_default().bold(), "warning", message);
+}
+
+fn say(style: Style, kind: &str, message: &str) {
+    // Nowhere to tell it if this fails.
+    let _ = writeln!(anstream::stderr().lock(), "{style}{kind}{style:#}: {message}");
+}
+
+/// Writes a note to standard error.
+pub fn note(message: &str) {
+    // Nowhere to tell it if this fails.
+    let _ = writeln!(anstream::stderr().lock(), "{message}");
+}
+
+/// Whether an error means that the reader of our output has gone.
+pub fn is_broken_pipe(why: &anyhow::Error) -> bool {
+    why.chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|io| io.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Ended by a signal, after everything was put in order.
+#[derive(Debug)]
+pub struct Interrupted(pub i32);
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "interrupted by signal {}", self.0)
+    }
+}
+
+impl std::error::Error for Interrupted {}

@@ -1,0 +1,282 @@
+//! `zhuyi translate`.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver};
+
+use clap::{Args, ValueEnum};
+
+use super::RunArgs;
+use super::output::{stdout, warn};
+use super::plotting::{self, PlotPath};
+use zhuyi::plot::terminal;
+use zhuyi::search::LengthPenalty;
+use zhuyi::text::words::Level;
+use zhuyi::translator::{Ends, Options, Translation, Translator};
+use zhuyi::{Error, Result};
+
+/// Hypotheses that one sentence may keep.
+const MOST_BEAM: u64 = 1000;
+/// Unknown words that are named; after that one line says that there are more.
+const MOST_WARNINGS: usize = 20;
+
+/// Translate sentences, a file, or standard input line by line.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  zhuyi translate \"the cat eats fish\" --show
+  zhuyi translate --input in.en --output out.zh --beam 5
+  zhuyi translate \"welcome to shenzhen\" --plot alignment.svg")]
+pub struct TranslateArgs {
+    /// Sentences; each argument is one [default: standard input, a sentence a line]
+    #[arg(value_name = "TEXT", conflicts_with = "input")]
+    text: Vec<String>,
+    /// A file with a sentence a line
+    #[arg(long, value_name = "FILE")]
+    input: Option<PathBuf>,
+    /// Where to write [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Hypotheses that live at a time; 1 is greedy [default: the run's]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_BEAM))]
+    beam: Option<u64>,
+    /// Translations told of each sentence, at most the beam
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=MOST_BEAM))]
+    n_best: u64,
+    /// How lengths are made comparable: none, mean[:ALPHA], gnmt[:ALPHA] [default: the run's]
+    #[arg(long, value_name = "PENALTY")]
+    length_penalty: Option<LengthPenalty>,
+    /// Draw where the model looked
+    #[arg(long)]
+    show: bool,
+    /// Draw it into a file, .svg or .png; for several sentences put {n} into the name
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PlotPath>,
+    /// The form of the answer
+    #[arg(long, value_enum, default_value = "text")]
+    format: TranslationFormat,
+    #[command(flatten)]
+    view: ViewArgs,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// How alignments are told.
+#[derive(Debug, Args)]
+pub struct ViewArgs {
+    /// Tokens of the alignment
+    #[arg(long, value_enum, default_value = "auto")]
+    level: LevelArg,
+    /// Give the end of the sentence a row and a column
+    #[arg(long)]
+    ends: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LevelArg {
+    /// Words; the model's pieces for a sentence without spaces
+    Auto,
+    /// Words between spaces
+    Word,
+    /// The model's pieces
+    Subword,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum TranslationFormat {
+    /// A translation a line
+    Text,
+    /// An object a line, with the alignment
+    Json,
+    /// The links of the alignment
+    Pharaoh,
+}
+
+impl ViewArgs {
+    /// The view asked for; `auto` becomes `default`.
+    pub fn view(&self, default: Level) -> zhuyi::translator::View {
+        let level = match self.level {
+            LevelArg::Auto => default,
+            LevelArg::Word => Level::Word,
+            LevelArg::Subword => Level::Subword,
+        };
+        zhuyi::translator::View { level, ends: if self.ends { Ends::Shown } else { Ends::Hidden } }
+    }
+}
+
+pub fn run(args: TranslateArgs) -> anyhow::Result<()> {
+    if args.text.len() > 1 {
+        args.plot.as_ref().map_or(Ok(()), PlotPath::check_numbered)?;
+    }
+    if let (Some(input), Some(output)) = (&args.input, &args.output) {
+        refuse_same_file(input, output)?;
+    }
+    let translator = args.run.open()?;
+    let options = options(&args, &translator)?;
+    if args.format == TranslationFormat::Pharaoh && !translator.has_attention() {
+        return Err(Error::Usage("this run has no attention, so there are no links to tell".into()).into());
+    }
+    let out: Box<dyn Write> = match &args.output {
+        Some(path) => Box::new(BufWriter::new(File::create(path).map_err(Error::io(path))?)),
+        None => Box::new(stdout()),
+    };
+    let mut teller = Teller { args: &args, out, told: 0, unknown: BTreeSet::new() };
+    if !args.text.is_empty() {
+        let lines: Vec<&str> = args.text.iter().map(String::as_str).collect();
+        return teller.tell(translator.translate(&lines, &options, 0)?);
+    }
+    let (place, lines) = match &args.input {
+        Some(path) => (path.as_path(), read_lines(BufReader::new(File::open(path).map_err(Error::io(path))?))),
+        None => (Path::new("standard input"), read_lines(BufReader::new(std::io::stdin()))),
+    };
+    stream(&lines, place, options.search.batch, |batch| {
+        let batch: Vec<&str> = batch.iter().map(String::as_str).collect();
+        teller.tell(translator.translate(&batch, &options, teller.told)?)
+    })
+}
+
+fn options(args: &TranslateArgs, translator: &Translator) -> Result<Options> {
+    let mut options = translator.options();
+    if let Some(beam) = args.beam {
+        options.search.beam = beam as usize;
+    }
+    if let Some(penalty) = args.length_penalty {
+        options.search.length_penalty = penalty;
+    }
+    options.n_best = args.n_best as usize;
+    options.view = args.view.view(Level::Auto);
+    if options.n_best > options.search.beam {
+        return Err(Error::Usage(format!(
+            "--n-best {} needs a beam at least as wide; it is {}: add --beam {}",
+            options.n_best, options.search.beam, options.n_best
+        )));
+    }
+    Ok(options)
+}
+
+fn refuse_same_file(input: &Path, output: &Path) -> Result<()> {
+    match (input.canonicalize(), output.canonicalize()) {
+        (Ok(a), Ok(b)) if a == b => Err(Error::Usage(format!(
+            "--output {} is the input, which would be lost: name another file",
+            output.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Lines as they come, from a thread of its own, so that what is there can be translated without waiting
+/// for more.
+fn read_lines(mut input: impl BufRead + Send + 'static) -> Receiver<std::io::Result<Vec<u8>>> {
+    let (sender, receiver) = mpsc::sync_channel(4096);
+    std::thread::spawn(move || {
+        loop {
+            let mut line = Vec::new();
+            let message = match input.read_until(b'\n', &mut line) {
+                Ok(0) => break,
+                Ok(_) => Ok(line),
+                Err(why) => Err(why),
+            };
+            // Nobody listens any more once writing has failed.
+            if sender.send(message).is_err() {
+                break;
+            }
+        }
+    });
+    receiver
+}
+
+/// Hands lines over in batches: as many as are there, at least one.
+fn stream(
+    lines: &Receiver<std::io::Result<Vec<u8>>>,
+    place: &Path,
+    most: usize,
+    mut work: impl FnMut(&[String]) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut number = 0;
+    while let Ok(first) = lines.recv() {
+        let mut batch = Vec::new();
+        let mut next = Some(first);
+        while let Some(line) = next.take() {
+            number += 1;
+            batch.push(text(line.map_err(Error::io(place))?, place, number)?);
+            if batch.len() < most {
+                next = lines.try_recv().ok();
+            }
+        }
+        work(&batch)?;
+    }
+    Ok(())
+}
+
+fn text(mut line: Vec<u8>, place: &Path, number: usize) -> Result<String> {
+    if line.last() == Some(&b'\n') {
+        line.pop();
+    }
+    String::from_utf8(line).map_err(|_| Error::line(place, number, "not UTF-8"))
+}
+
+/// Tells translations in the form asked for.
+struct Teller<'a> {
+    args: &'a TranslateArgs,
+    out: Box<dyn Write>,
+    told: usize,
+    unknown: BTreeSet<String>,
+}
+
+impl Teller<'_> {
+    fn tell(&mut self, translations: Vec<Translation>) -> anyhow::Result<()> {
+        for translation in translations {
+            self.warn_unknown(&translation.unknown);
+            match self.args.format {
+                TranslationFormat::Text => self.text(&translation)?,
+                TranslationFormat::Json => writeln!(self.out, "{}", json(&translation, self.told)?)?,
+                TranslationFormat::Pharaoh => writeln!(self.out, "{}", translation.best().alignment.links())?,
+            }
+            if self.args.show {
+                write!(self.out, "{}", terminal::draw(&translation.best().alignment))?;
+            }
+            if let Some(plot) = &self.args.plot {
+                if self.told > 0 {
+                    plot.check_numbered()?;
+                }
+                plotting::write(&translation.best().alignment, &plot.numbered(self.told + 1))?;
+            }
+            self.told += 1;
+        }
+        self.out.flush()?;
+        Ok(())
+    }
+
+    fn text(&mut self, translation: &Translation) -> anyhow::Result<()> {
+        if self.args.n_best == 1 {
+            return Ok(writeln!(self.out, "{}", translation.best().translation)?);
+        }
+        for hypothesis in &translation.hypotheses {
+            writeln!(self.out, "{} ||| {} ||| {:.4}", self.told, hypothesis.translation, hypothesis.score)?;
+        }
+        Ok(())
+    }
+
+    fn warn_unknown(&mut self, words: &[String]) {
+        let new: Vec<&String> = words.iter().filter(|word| !self.unknown.contains(*word)).collect();
+        if new.is_empty() || self.unknown.len() > MOST_WARNINGS {
+            return;
+        }
+        let named: Vec<String> = new.iter().map(|word| format!("`{word}`")).collect();
+        warn(&format!("the model does not know {}", named.join(", ")));
+        self.unknown.extend(new.into_iter().cloned());
+        if self.unknown.len() > MOST_WARNINGS {
+            warn("more words that the model does not know are not told");
+        }
+    }
+}
+
+fn json(translation: &Translation, id: usize) -> anyhow::Result<serde_json::Value> {
+    let mut object = serde_json::to_value(translation.best())?;
+    object["id"] = id.into();
+    if translation.hypotheses.len() > 1 {
+        object["hypotheses"] = serde_json::to_value(&translation.hypotheses)?;
+    }
+    Ok(object)
+}

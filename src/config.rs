@@ -1,0 +1,237 @@
+//! The config of a run: every component's own, put together. A misspelt key is an error, told with its
+//! line and what could be meant.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+use crate::attention::{AttentionConfig, ScoreKind};
+use crate::corpus::DataConfig;
+use crate::error::{Error, Result};
+use crate::model::{DecoderConfig, EmbeddingConfig, EncoderConfig, ModelConfig, Regularization, Timing};
+use crate::search::SearchConfig;
+use crate::text::TextConfig;
+use crate::train::TrainConfig;
+
+/// Everything that decides what a run does.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Which data.
+    pub data: DataConfig,
+    /// How it is read.
+    pub text: TextConfig,
+    /// Both embeddings.
+    pub embedding: EmbeddingConfig,
+    /// The encoder.
+    pub encoder: EncoderConfig,
+    /// The decoder.
+    pub decoder: DecoderConfig,
+    /// Attention.
+    pub attention: AttentionConfig,
+    /// Dropout.
+    pub model: Regularization,
+    /// Training.
+    pub train: TrainConfig,
+    /// Translating.
+    pub search: SearchConfig,
+}
+
+/// The config that `zhuyi train` uses by itself: `configs/toy.toml`.
+pub const TOY: &str = include_str!("../configs/toy.toml");
+
+impl Config {
+    /// Parses a config file and then settings `KEY=VALUE`, each over the last.
+    ///
+    /// # Errors
+    /// Names the file and line, or the setting, and the key.
+    pub fn parse(path: &Path, text: &str, settings: &[String]) -> Result<Self> {
+        let config: Self = toml::from_str(text).map_err(|why| {
+            let line = why.span().map(|span| 1 + text[..span.start].matches('\n').count());
+            Error::Data { path: path.to_path_buf(), line, message: explained(why.message()) }
+        })?;
+        if settings.is_empty() {
+            return Ok(config);
+        }
+        let mut table: Table = toml::from_str(text).map_err(|why| Error::data(path, why.message().to_owned()))?;
+        settings.iter().try_fold(config, |_, setting| {
+            apply(&mut table, setting)?;
+            let config = Self::deserialize(table.clone());
+            config.map_err(|why| Error::Usage(format!("--set {setting}: {}", explained(why.message()))))
+        })
+    }
+
+    /// The config as a file, every key written out.
+    ///
+    /// # Errors
+    /// None that a user could cause.
+    pub fn to_toml(&self) -> Result<String> {
+        toml::to_string(self).map_err(|why| Error::Config(why.to_string()))
+    }
+
+    /// What the model is made of.
+    pub fn model(&self) -> ModelConfig {
+        ModelConfig {
+            embedding: self.embedding.clone(),
+            encoder: self.encoder.clone(),
+            decoder: self.decoder.clone(),
+            attention: self.attention.clone(),
+            regularization: self.model.clone(),
+        }
+    }
+}
+
+/// What `--attention` can name: every score function, `none`, and the presets of two papers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttentionName {
+    /// A score function (or none), the rest as the config says.
+    Score(ScoreKind),
+    /// Bahdanau 2015: additive, before the step.
+    Bahdanau,
+    /// Luong 2015: general, after the step, no input feeding.
+    Luong,
+}
+
+impl AttentionName {
+    /// Every name, in the order of the help.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let scores = [ScoreKind::None].into_iter().chain(ScoreKind::ALL.iter().copied()).map(Self::Score);
+        scores.chain([Self::Bahdanau, Self::Luong])
+    }
+
+    /// The name as typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Score(kind) => kind.name(),
+            Self::Bahdanau => "bahdanau",
+            Self::Luong => "luong",
+        }
+    }
+
+    /// What it means, in one line.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Score(kind) => kind.about(),
+            Self::Bahdanau => "preset: additive, timing before (Bahdanau 2015)",
+            Self::Luong => "preset: general, timing after, no input feeding (Luong 2015)",
+        }
+    }
+
+    /// The settings it stands for.
+    pub fn settings(self) -> Vec<String> {
+        let setting = |key: &str, value: &str| format!("{key}={value}");
+        let timing = |timing| match timing {
+            Timing::Before => setting("decoder.timing", "before"),
+            Timing::After => setting("decoder.timing", "after"),
+        };
+        let score = |kind: ScoreKind| setting("attention.score", kind.name());
+        match self {
+            Self::Score(kind) => vec![score(kind)],
+            Self::Bahdanau => vec![score(ScoreKind::Additive), timing(Timing::Before)],
+            Self::Luong => {
+                vec![score(ScoreKind::General), timing(Timing::After), setting("decoder.input_feeding", "false")]
+            }
+        }
+    }
+}
+
+/// Puts one `KEY=VALUE` into the table. A value is TOML; what is no TOML is a string.
+fn apply(table: &mut Table, setting: &str) -> Result<()> {
+    let Some((key, value)) = setting.split_once('=') else {
+        return Err(Error::Usage(format!("--set {setting}: write KEY=VALUE, for example train.seed=2")));
+    };
+    let value = match toml::from_str::<Table>(&format!("value = {value}")) {
+        Ok(mut parsed) => parsed.remove("value").unwrap_or_else(|| Value::String(value.into())),
+        Err(_) => Value::String(value.into()),
+    };
+    let mut path: Vec<&str> = key.trim().split('.').collect();
+    let last = path.pop().unwrap_or_default();
+    let mut inner = table;
+    for part in path {
+        let entry = inner.entry(part).or_insert_with(|| Value::Table(Table::new()));
+        inner = entry
+            .as_table_mut()
+            .ok_or_else(|| Error::Usage(format!("--set {setting}: `{part}` is a value, not a section")))?;
+    }
+    inner.insert(last.to_owned(), value);
+    Ok(())
+}
+
+/// serde's message about an unknown key, with the nearest known one first.
+fn explained(message: &str) -> String {
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let is_about_names = message.starts_with("unknown field") || message.starts_with("unknown variant");
+    let Some(unknown) = quoted.next().filter(|_| is_about_names) else {
+        return message.trim().replace('\n', " ");
+    };
+    let known: Vec<&str> = quoted.collect();
+    let nearest = known.iter().max_by(|a, b| strsim::jaro(a, unknown).total_cmp(&strsim::jaro(b, unknown)));
+    let what = if message.starts_with("unknown field") { "key" } else { "value" };
+    match nearest {
+        Some(nearest) if strsim::jaro(nearest, unknown) > 0.7 => {
+            format!("unknown {what} `{unknown}`: did you mean `{nearest}`? (known: {})", known.join(", "))
+        }
+        _ => format!("unknown {what} `{unknown}` (known: {})", known.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str, settings: &[&str]) -> Result<Config> {
+        let settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
+        Config::parse(Path::new("my.toml"), text, &settings)
+    }
+
+    #[test]
+    fn the_shipped_config_parses_and_comes_back() {
+        let config = parse(TOY, &[]).unwrap();
+        assert_eq!(config.embedding.size, 64);
+        let written = config.to_toml().unwrap();
+        assert_eq!(parse(&written, &[]).unwrap(), config);
+    }
+
+    #[test]
+    fn every_attention_name_is_a_valid_setting() {
+        for name in AttentionName::all() {
+            let settings = name.settings();
+            let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
+            assert!(parse(TOY, &settings).is_ok(), "{}", name.name());
+        }
+        let luong = AttentionName::Luong.settings();
+        let luong: Vec<&str> = luong.iter().map(String::as_str).collect();
+        let config = parse("[decoder]\ntiming = \"before\"\ninput_feeding = true", &luong).unwrap();
+        assert_eq!((config.decoder.timing, config.decoder.input_feeding), (Timing::After, false));
+    }
+
+    #[test]
+    fn settings_are_toml_or_text() {
+        let settings =
+            ["train.seed=7", "attention.score=dot", "data.train=a b.tsv", "data.dev=[\"x.de\", \"x.en\"]"];
+        let config = parse("", &settings).unwrap();
+        assert_eq!((config.train.seed, config.attention.score), (7, ScoreKind::Dot));
+        assert_eq!(config.data.train, crate::corpus::Location::Tsv("a b.tsv".into()));
+        assert_eq!(config.data.dev, crate::corpus::Location::Files(["x.de".into(), "x.en".into()]));
+    }
+
+    #[test]
+    fn mistakes_are_told_with_place_and_way_out() {
+        let told = |text: &str, settings: &[&str]| parse(text, settings).unwrap_err().to_string();
+        let message = told("[train]\nseed = 1\nlearning_rte = 2", &[]);
+        assert!(
+            message.starts_with("my.toml:3: unknown key `learning_rte`: did you mean `learning_rate`?"),
+            "{message}"
+        );
+        assert!(told("[train]\nseed = \"x\"", &[]).starts_with("my.toml:2: "));
+        assert!(told("[train", &[]).starts_with("my.toml:1: "));
+        let message = told("", &["attention.score=genral"]);
+        assert!(
+            message.starts_with("--set attention.score=genral: unknown value `genral`: did you mean `general`?"),
+            "{message}"
+        );
+        assert!(told("", &["seed"]).contains("KEY=VALUE"));
+        assert!(told("", &["train.seed.x=1", "train.seed=1"]).contains("train.seed.x=1"));
+    }
+}

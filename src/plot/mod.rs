@@ -1,0 +1,8 @@
+//! Numbers in, pictures out: SVG with real text, PNG rendered from the same SVG, and the terminal.
+
+pub mod colour;
+pub mod heatmap;
+#[cfg(feature = "png")]
+pub mod png;
+mod svg;
+pub mod terminal;

@@ -1,0 +1,327 @@
+//! The run directory: the only place that knows the names of the files in it.
+//!
+//! ```text
+//! runs/<name>/
+//!   config.toml          everything that was decided; enough to train again
+//!   manifest.json        format, version, direction, hashes of the tokenizers, parameters
+//!   tokenizer/{source,target}.json
+//!   model.safetensors    the best model so far
+//!   log.jsonl            one event a line
+//! ```
+//!
+//! It can be moved: no absolute path is inside. Files are written aside, synced and renamed, so a crash or a
+//! full disk leaves the old one whole.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use burn::store::{ModuleSnapshot, SafetensorsStore};
+use burn::tensor::Device;
+use serde::{Deserialize, Serialize};
+
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::model::{Seq2Seq, Vocabularies};
+use crate::rng::Rng;
+use crate::text::Tokenizer;
+use crate::train::Event;
+
+/// The format of run directories that this version writes and reads.
+const FORMAT: u32 = 1;
+
+const CONFIG: &str = "config.toml";
+const MANIFEST: &str = "manifest.json";
+const SOURCE_TOKENIZER: &str = "tokenizer/source.json";
+const TARGET_TOKENIZER: &str = "tokenizer/target.json";
+const MODEL: &str = "model.safetensors";
+const LOG: &str = "log.jsonl";
+/// Beside the runs: names the newest one that has a model.
+const LATEST: &str = "latest";
+
+/// What must fit together in a run directory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The format of the directory.
+    pub format: u32,
+    /// The zhuyi that wrote it.
+    pub version: String,
+    /// The language that is translated from.
+    pub source_language: String,
+    /// The language that is translated to.
+    pub target_language: String,
+    /// SHA-256 of the source's tokenizer.
+    pub source_tokenizer: String,
+    /// SHA-256 of the target's tokenizer.
+    pub target_tokenizer: String,
+    /// How many numbers the model has learnt.
+    pub parameters: usize,
+}
+
+/// A run directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunDir(PathBuf);
+
+/// A trained run, read back.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The directory.
+    pub dir: RunDir,
+    /// Its config.
+    pub config: Config,
+    /// Its manifest.
+    pub manifest: Manifest,
+    /// The source's tokenizer.
+    pub source: Tokenizer,
+    /// The target's tokenizer.
+    pub target: Tokenizer,
+    /// The best model, without gradients.
+    pub model: Seq2Seq,
+}
+
+impl RunDir {
+    /// A new run directory, made if need be.
+    ///
+    /// # Errors
+    /// A directory that holds something already.
+    pub fn create(path: &Path) -> Result<Self> {
+        let filled = fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
+        if filled {
+            return Err(Error::data(
+                path,
+                "there is something in this directory already; name another with --run",
+            ));
+        }
+        fs::create_dir_all(path).map_err(Error::io(path))?;
+        Ok(Self(path.to_path_buf()))
+    }
+
+    /// The first of `runs/<name>-1`, `runs/<name>-2`, … that does not exist.
+    pub fn fresh_path(runs: &Path, name: &str) -> PathBuf {
+        let mut n = 1;
+        loop {
+            let path = runs.join(format!("{name}-{n}"));
+            if !path.exists() {
+                return path;
+            }
+            n += 1;
+        }
+    }
+
+    /// A run by path, or the newest under `runs` that has a model.
+    ///
+    /// # Errors
+    /// A run that is not there, with how to make one.
+    pub fn find(path: Option<&Path>, runs: &Path) -> Result<Self> {
+        if let Some(path) = path {
+            if path.join(MANIFEST).is_file() {
+                return Ok(Self(path.to_path_buf()));
+            }
+            return Err(Error::data(path, format!("no run is here (no {MANIFEST}); `zhuyi runs` lists them")));
+        }
+        let latest = runs.join(LATEST);
+        let name = fs::read_to_string(&latest).map_err(|_| {
+            Error::data(runs, "no trained run yet: train one with `zhuyi train`, or name one with --run")
+        })?;
+        let run = Self(runs.join(name.trim()));
+        if run.has_model() {
+            return Ok(run);
+        }
+        Err(Error::data(latest, format!("names `{}`, which is gone; name a run with --run", name.trim())))
+    }
+
+    /// Every run under a folder that has a manifest, by name.
+    pub fn list(runs: &Path) -> Vec<Self> {
+        let entries = fs::read_dir(runs).into_iter().flatten().flatten().map(|entry| entry.path());
+        let mut found: Vec<PathBuf> = entries.filter(|path| path.join(MANIFEST).is_file()).collect();
+        found.sort();
+        found.into_iter().map(Self).collect()
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Whether a model was saved.
+    pub fn has_model(&self) -> bool {
+        self.0.join(MODEL).is_file()
+    }
+
+    /// Writes what is decided before training.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub fn write_start(
+        &self,
+        config: &Config,
+        source: &Tokenizer,
+        target: &Tokenizer,
+        parameters: usize,
+    ) -> Result<()> {
+        let (from, to) = config.data.direction();
+        let manifest = Manifest {
+            format: FORMAT,
+            version: env!("CARGO_PKG_VERSION").into(),
+            source_language: from.into(),
+            target_language: to.into(),
+            source_tokenizer: source.hash()?,
+            target_tokenizer: target.hash()?,
+            parameters,
+        };
+        let manifest = serde_json::to_string_pretty(&manifest).map_err(|why| Error::Model(why.to_string()))?;
+        self.write(CONFIG, config.to_toml()?.as_bytes())?;
+        self.write(SOURCE_TOKENIZER, source.to_json()?.as_bytes())?;
+        self.write(TARGET_TOKENIZER, target.to_json()?.as_bytes())?;
+        self.write(MANIFEST, (manifest + "\n").as_bytes())
+    }
+
+    /// Saves a model over the last one.
+    ///
+    /// # Errors
+    /// What the system refuses; the last model is then still there.
+    pub fn save_model(&self, model: &Seq2Seq) -> Result<()> {
+        let mut store = SafetensorsStore::from_bytes(None)
+            .skip_enum_variants(true)
+            .metadata("zhuyi", env!("CARGO_PKG_VERSION"));
+        let unsaved = |why: &dyn std::fmt::Display| Error::Model(format!("can't save the model: {why}"));
+        model.save_into(&mut store).map_err(|why| unsaved(&why))?;
+        self.write(MODEL, &store.get_bytes().map_err(|why| unsaved(&why))?)
+    }
+
+    /// Makes this the run that is used when none is named.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub fn make_latest(&self) -> Result<()> {
+        let (Some(runs), Some(name)) = (self.0.parent(), self.0.file_name()) else { return Ok(()) };
+        write_whole(&runs.join(LATEST), format!("{}\n", name.to_string_lossy()).as_bytes())
+    }
+
+    /// Opens the log to add to it.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub fn log(&self) -> Result<Log> {
+        let path = self.0.join(LOG);
+        let file = OpenOptions::new().create(true).append(true).open(&path).map_err(Error::io(&path))?;
+        Ok(Log { path, file })
+    }
+
+    /// The summary of its training, if it came to its end.
+    pub fn summary(&self) -> Option<serde_json::Value> {
+        let log = fs::read_to_string(self.0.join(LOG)).ok()?;
+        let events = log.lines().rev().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        events.into_iter().find(|event| event["event"] == "finished")
+    }
+
+    /// Reads the config and manifest.
+    ///
+    /// # Errors
+    /// Files that are missing, broken, or of another format.
+    pub fn read_manifest(&self) -> Result<(Config, Manifest)> {
+        let path = self.0.join(MANIFEST);
+        let json: serde_json::Value = serde_json::from_str(&self.read(MANIFEST)?)
+            .map_err(|why| Error::data(&path, format!("not a manifest: {why}")))?;
+        let format = json["format"].as_u64();
+        if format != Some(FORMAT.into()) {
+            let written = format.map_or("unknown".into(), |format| format.to_string());
+            let by = json["version"].as_str().unwrap_or("an unknown version");
+            let message =
+                format!("run format {written}, written by zhuyi {by}; this version reads format {FORMAT}");
+            return Err(Error::data(path, message));
+        }
+        let manifest =
+            serde_json::from_value(json).map_err(|why| Error::data(&path, format!("not a manifest: {why}")))?;
+        let config = Config::parse(&self.0.join(CONFIG), &self.read(CONFIG)?, &[])?;
+        Ok((config, manifest))
+    }
+
+    /// Reads everything back and checks that it belongs together.
+    ///
+    /// # Errors
+    /// Names the piece that is missing, broken, or of another run.
+    pub fn load(&self, device: &Device) -> Result<Loaded> {
+        let (config, manifest) = self.read_manifest()?;
+        let source = self.tokenizer(SOURCE_TOKENIZER, &manifest.source_tokenizer)?;
+        let target = self.tokenizer(TARGET_TOKENIZER, &manifest.target_tokenizer)?;
+        let vocabularies = Vocabularies { source: source.size(), target: target.size() };
+        let model = config.model().init(vocabularies, &mut Rng::new(config.train.seed, 0), device)?;
+        let model = self.load_model(model)?;
+        Ok(Loaded { dir: self.clone(), config, manifest, source, target, model })
+    }
+
+    fn tokenizer(&self, name: &str, hash: &str) -> Result<Tokenizer> {
+        let path = self.0.join(name);
+        let json = self.read(name)?;
+        if crate::hash::sha256_hex(json.as_bytes()) != hash {
+            let message =
+                format!("not the tokenizer that this model was trained with (its hash is not {MANIFEST}'s)");
+            return Err(Error::data(path, message));
+        }
+        Tokenizer::from_json(&path, &json)
+    }
+
+    fn load_model(&self, mut model: Seq2Seq) -> Result<Seq2Seq> {
+        let path = self.0.join(MODEL);
+        let bytes = fs::read(&path).map_err(Error::io(&path))?;
+        let mut store = SafetensorsStore::from_bytes(Some(bytes)).skip_enum_variants(true).validate(true);
+        let unfit = |why: String| Error::data(&path, format!("does not fit this run's config: {why}"));
+        let loaded = model.load_from(&mut store).map_err(|why| unfit(why.to_string().replace('\n', " ")))?;
+        let (errors, missing, unused) = (loaded.errors.first(), loaded.missing.first(), loaded.unused.first());
+        match (errors, missing, unused) {
+            (Some(why), _, _) => Err(unfit(why.to_string())),
+            (_, Some((name, _)), _) => Err(unfit(format!("{name} is missing"))),
+            (_, _, Some(name)) => Err(unfit(format!("{name} has no place in the model"))),
+            _ => Ok(model),
+        }
+    }
+
+    fn read(&self, name: &str) -> Result<String> {
+        let path = self.0.join(name);
+        fs::read_to_string(&path).map_err(Error::io(&path))
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        let path = self.0.join(name);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(Error::io(folder))?;
+        }
+        write_whole(&path, bytes)
+    }
+}
+
+/// Writes a file aside, syncs it and renames it over the old one.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut aside = path.as_os_str().to_owned();
+    aside.push(".part");
+    let aside = PathBuf::from(aside);
+    let written = File::create(&aside).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    written.and_then(|()| fs::rename(&aside, path)).map_err(|why| {
+        // Best effort: the half-written file must not stay, but the first error is the one to tell.
+        let _ = fs::remove_file(&aside);
+        Error::io(path)(why)
+    })
+}
+
+/// A run's log.
+#[derive(Debug)]
+pub struct Log {
+    path: PathBuf,
+    file: File,
+}
+
+impl Log {
+    /// Adds an event and the seconds since training began.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub fn add(&mut self, event: &Event, seconds: f64) -> Result<()> {
+        let mut json = serde_json::to_value(event).map_err(|why| Error::Model(why.to_string()))?;
+        json["seconds"] = serde_json::json!((seconds * 1000.0).round() / 1000.0);
+        writeln!(self.file, "{json}").map_err(Error::io(&self.path))
+    }
+}

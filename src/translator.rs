@@ -1,0 +1,238 @@
+//! From a trained run to translations with their alignment.
+
+use burn::tensor::Device;
+use serde::Serialize;
+
+use crate::alignment::Alignment;
+use crate::error::{Error, Result};
+use crate::model::batched;
+use crate::run::{Loaded, RunDir};
+use crate::search::{Hypothesis, SearchConfig};
+use crate::text::words::{Level, Words};
+use crate::text::{EOS, Encoded, normalize};
+
+/// A trained run, ready to translate.
+#[derive(Debug)]
+pub struct Translator {
+    run: Loaded,
+    device: Device,
+}
+
+/// How sentences are translated and told.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How translations are searched for.
+    pub search: SearchConfig,
+    /// How many translations of a sentence are told.
+    pub n_best: usize,
+    /// How alignments are told.
+    pub view: View,
+}
+
+/// How alignments are told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct View {
+    /// How finely.
+    pub level: Level,
+    /// Whether the end of the sentence has a row and a column.
+    pub ends: Ends,
+}
+
+/// Whether the end of the sentence is a token among others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ends {
+    /// Left out.
+    #[default]
+    Hidden,
+    /// In both lists.
+    Shown,
+}
+
+/// A sentence's translations, best first; there is at least one.
+#[derive(Clone, Debug)]
+pub struct Translation {
+    /// The place of the sentence among those asked for, from 0.
+    pub id: usize,
+    /// Best first.
+    pub hypotheses: Vec<Rendered>,
+    /// Source words that the model does not know.
+    pub unknown: Vec<String>,
+}
+
+/// One translation as text, with where the model looked.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Rendered {
+    /// Who was looked at by whom; no weights from a model without attention.
+    #[serde(flatten)]
+    pub alignment: Alignment,
+    /// The text.
+    pub translation: String,
+    /// What it was ranked by.
+    pub score: f64,
+    /// Whether the length limit ended it.
+    pub cut: bool,
+}
+
+impl Translation {
+    /// The best translation.
+    pub fn best(&self) -> &Rendered {
+        &self.hypotheses[0]
+    }
+}
+
+impl Translator {
+    /// Opens a run.
+    ///
+    /// # Errors
+    /// A run that is incomplete or does not fit together.
+    pub fn open(run: &RunDir, device: &Device) -> Result<Self> {
+        if !run.has_model() {
+            return Err(Error::data(run.path(), "this run has no model yet: its training was never validated"));
+        }
+        Ok(Self { run: run.load(device)?, device: device.clone() })
+    }
+
+    /// The run.
+    pub fn run(&self) -> &Loaded {
+        &self.run
+    }
+
+    /// Whether the model looks anywhere.
+    pub fn has_attention(&self) -> bool {
+        self.run.model.decoder.attention.score.is_some()
+    }
+
+    /// The run's search with one translation a sentence.
+    pub fn options(&self) -> Options {
+        Options { search: self.run.config.search.clone(), n_best: 1, view: View::default() }
+    }
+
+    /// Translates sentences. A blank one gets an empty translation without asking the model.
+    ///
+    /// # Errors
+    /// A sentence that is too long for the model, named by its number (`before` came before these).
+    pub fn translate(&self, sentences: &[&str], options: &Options, before: usize) -> Result<Vec<Translation>> {
+        let sources = self.sources(sentences, before)?;
+        let asked: Vec<&Source> = sources.iter().flatten().collect();
+        let ids: Vec<&[usize]> = asked.iter().map(|source| source.ids.as_slice()).collect();
+        let mut found = batched::translate(&self.run.model, &ids, &options.search, &self.device).into_iter();
+        let mut translations = Vec::with_capacity(sentences.len());
+        for (id, source) in sources.iter().enumerate() {
+            translations.push(match source {
+                Some(source) => {
+                    let n_best = found.next().unwrap_or_default();
+                    let hypotheses = n_best.iter().take(options.n_best.max(1));
+                    Translation {
+                        id,
+                        hypotheses: hypotheses
+                            .map(|hypothesis| self.render(source, hypothesis, options.view))
+                            .collect::<Result<_>>()?,
+                        unknown: source.encoded.unknown().map(str::to_owned).collect(),
+                    }
+                }
+                None => blank(id),
+            });
+        }
+        Ok(translations)
+    }
+
+    /// Scores given translations, reference forced, with where the model looks while writing them.
+    ///
+    /// # Errors
+    /// As for [`Translator::translate`].
+    pub fn align(&self, pairs: &[(&str, &str)], view: View, before: usize) -> Result<Vec<Rendered>> {
+        let sentences: Vec<&str> = pairs.iter().map(|(source, _)| *source).collect();
+        let sources = self.sources(&sentences, before)?;
+        let targets = pairs
+            .iter()
+            .map(|(_, target)| self.run.target.encode(&normalize::without_breaks(target)))
+            .collect::<Result<Vec<_>>>()?;
+        let chosen: Vec<(&Source, &Encoded)> =
+            sources.iter().zip(&targets).filter_map(|(source, target)| Some((source.as_ref()?, target))).collect();
+        let source_ids: Vec<&[usize]> = chosen.iter().map(|(source, _)| source.ids.as_slice()).collect();
+        let target_ids: Vec<&[usize]> = chosen.iter().map(|(_, target)| target.ids.as_slice()).collect();
+        let batch = self.run.config.search.batch;
+        let mut scored =
+            batched::score(&self.run.model, &source_ids, &target_ids, batch, &self.device).into_iter();
+        let mut aligned = Vec::with_capacity(pairs.len());
+        for ((source, target), (_, text)) in sources.iter().zip(&targets).zip(pairs) {
+            let (Some(source), Some(forced)) = (source, source.as_ref().and_then(|_| scored.next())) else {
+                aligned.push(Rendered { translation: (*text).to_owned(), ..blank(0).hypotheses.remove(0) });
+                continue;
+            };
+            aligned.push(Rendered {
+                alignment: self.alignment(source, &target.pieces, &forced.attention, view),
+                translation: (*text).to_owned(),
+                score: forced.log_prob(),
+                cut: false,
+            });
+        }
+        Ok(aligned)
+    }
+
+    fn sources(&self, sentences: &[&str], before: usize) -> Result<Vec<Option<Source>>> {
+        let mut sources = Vec::with_capacity(sentences.len());
+        for (i, sentence) in sentences.iter().enumerate() {
+            let text = self.run.config.text.normalize.apply(sentence);
+            if normalize::is_blank(&text) {
+                sources.push(None);
+                continue;
+            }
+            let encoded = self.run.source.encode(&text)?;
+            let ids: Vec<usize> = encoded.ids.iter().copied().chain([EOS]).collect();
+            self.run
+                .model
+                .check_length(ids.len())
+                .map_err(|why| Error::Model(format!("sentence {}: {why}", before + i + 1)))?;
+            sources.push(Some(Source { encoded, ids }));
+        }
+        Ok(sources)
+    }
+
+    fn render(&self, source: &Source, hypothesis: &Hypothesis, view: View) -> Result<Rendered> {
+        let pieces: Vec<String> =
+            hypothesis.tokens.iter().map(|&id| self.run.target.piece(id).to_owned()).collect();
+        let text = self.run.target.decode(&hypothesis.tokens)?;
+        Ok(Rendered {
+            alignment: self.alignment(source, &pieces, &hypothesis.attention, view),
+            translation: normalize::without_breaks(&text),
+            score: hypothesis.score,
+            cut: hypothesis.cut,
+        })
+    }
+
+    fn alignment(&self, source: &Source, target: &[String], weights: &[Vec<f32>], view: View) -> Alignment {
+        let mut source_words = self.run.source.words(view.level, &source.encoded.pieces);
+        let mut target_words = self.run.target.words(view.level, target);
+        if view.ends == Ends::Shown {
+            source_words.push(self.run.source.piece(EOS));
+            if weights.len() > target.len() {
+                target_words.push(self.run.target.piece(EOS));
+            }
+        }
+        if weights.is_empty() {
+            return Alignment { source: source_words.words, target: target_words.words, weights: Vec::new() };
+        }
+        Alignment::at_words(weights, &source_words, &target_words)
+    }
+}
+
+/// A sentence as the model reads it.
+struct Source {
+    encoded: Encoded,
+    /// With the end of the sentence.
+    ids: Vec<usize>,
+}
+
+fn blank(id: usize) -> Translation {
+    let nothing = Rendered { alignment: Alignment::default(), translation: String::new(), score: 0.0, cut: false };
+    Translation { id, hypotheses: vec![nothing], unknown: Vec::new() }
+}
+
+impl Words {
+    /// Adds a word of one piece.
+    fn push(&mut self, word: &str) {
+        self.word_of_piece.push(self.words.len());
+        self.words.push(word.to_owned());
+    }
+}
