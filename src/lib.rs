@@ -11,6 +11,7 @@ pub mod kernels;
 pub mod metrics;
 pub mod model;
 pub mod plot;
+pub mod prepare;
 pub mod rng;
 pub mod run;
 pub mod search;

@@ -14,9 +14,10 @@ use super::{DeviceArgs, Format, RUNS};
 use zhuyi::config::{AttentionName, Config, TOY};
 use zhuyi::corpus::read;
 use zhuyi::model::{Seq2Seq, Vocabularies};
+use zhuyi::prepare::prepare;
 use zhuyi::rng::Rng;
 use zhuyi::run::{Log, RunDir};
-use zhuyi::train::{Event, Observer, StopReason, Summary, prepare, train};
+use zhuyi::train::{Event, Observer, StopReason, Summary, train};
 use zhuyi::{Error, Result};
 
 /// Train a model.

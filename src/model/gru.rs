@@ -60,9 +60,6 @@ impl Gru {
         let gates = (gates + self.input_bias.val().unsqueeze()).reshape([b, t, 3 * self.hidden()]);
         let recurrence =
             Recurrence { weight: self.hidden_weight.val(), bias: self.hidden_bias.val(), reset: self.reset };
-        if t == 1 && lengths.iter().all(|&length| length > 0) {
-            return gru::step(gates.squeeze_dim(1), start, &recurrence).unsqueeze_dim(1);
-        }
         gru::sequence(gates, start, &recurrence, lengths, direction)
     }
 }

@@ -19,8 +19,10 @@ pub struct ModelStepper<'a> {
 /// Each row's memory and decoder state.
 #[derive(Clone, Debug)]
 pub struct RowStates {
-    memory: Memory,
-    state: DecoderState,
+    /// What each row looks at.
+    pub memory: Memory,
+    /// Where each row's decoder is.
+    pub state: DecoderState,
 }
 
 impl<'a> ModelStepper<'a> {

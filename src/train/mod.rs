@@ -6,7 +6,6 @@ pub mod batch;
 pub mod clip;
 pub mod event;
 pub mod loss;
-pub mod prepare;
 pub mod schedule;
 pub mod validate;
 
@@ -22,7 +21,6 @@ use crate::model::Seq2Seq;
 use crate::rng::Rng;
 use batch::{Batch, Batching, Example};
 pub use event::{Event, Observer, StopReason, Summary};
-pub use prepare::{Prepared, prepare};
 pub use schedule::{Decay, Schedule};
 use validate::{DevSet, Scores};
 

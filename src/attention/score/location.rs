@@ -33,8 +33,8 @@ impl Location {
         memory
     }
 
-    /// `[B, T, H]` and `[B, S, M]` → `[B, T, S]`. Longer sources are refused before they come here
-    /// ([`crate::model::Seq2Seq::check_length`]).
+    /// `[B, T, H]` and `[B, S, M]` → `[B, T, S]`. Longer sources must be refused before they
+    /// come here (see [`Location::max_positions`]).
     pub fn scores(&self, query: Tensor<3>, keys: Tensor<3>) -> Tensor<3> {
         let positions = keys.dims()[1];
         self.position.forward(query).narrow(2, 0, positions)

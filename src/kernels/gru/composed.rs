@@ -27,7 +27,7 @@ pub(super) fn sequence(
     Tensor::stack(states.into_iter().flatten().collect(), 1)
 }
 
-pub(super) fn step(gates: Tensor<2>, state: Tensor<2>, recurrence: &Recurrence) -> Tensor<2> {
+fn step(gates: Tensor<2>, state: Tensor<2>, recurrence: &Recurrence) -> Tensor<2> {
     let Recurrence { weight, bias, reset } = recurrence;
     let h = state.dims()[1];
     let [input_r, input_z, input_n] = [0, 1, 2].map(|i| gates.clone().narrow(1, i * h, h));

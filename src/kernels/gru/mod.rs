@@ -3,9 +3,13 @@
 //! Letters: B sentences, T steps, H state, G = 3H gates in the order reset, update, candidate.
 
 mod composed;
+mod fused;
 
+use burn::backend::Dispatch;
 use burn::tensor::{Tensor, assert_shape};
 use serde::{Deserialize, Serialize};
+
+use fused::GruOps;
 
 /// Where the reset gate is applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,10 +54,19 @@ pub fn sequence(
     let [b, h] = start.dims();
     assert_shape!(gates, [b, _, 3 * h]);
     assert_eq!(lengths.len(), b, "one length a sentence");
+    if recurrence.reset == ResetForm::ResetAfter && b > 0 && super::flex::can_take(&gates) {
+        let states = <Dispatch as GruOps>::gru(
+            gates.into_dispatch(),
+            start.into_dispatch(),
+            recurrence.weight.clone().into_dispatch(),
+            recurrence.bias.clone().into_dispatch(),
+            lengths.to_vec(),
+            direction == Direction::Backward,
+        );
+        return Tensor::from_dispatch(states);
+    }
     composed::sequence(gates, start, recurrence, lengths, direction)
 }
 
-/// One step for every sentence: gates `[B, G]` and states `[B, H]` → next states `[B, H]`.
-pub fn step(gates: Tensor<2>, state: Tensor<2>, recurrence: &Recurrence) -> Tensor<2> {
-    composed::step(gates, state, recurrence)
-}
+#[cfg(test)]
+mod tests;

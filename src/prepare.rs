@@ -1,13 +1,13 @@
 //! From a config to data that can be trained on: read, check, clean, learn vocabularies, encode.
 
-use super::batch::Example;
-use super::validate::DevSet;
 use crate::config::Config;
 use crate::corpus::read::Gold;
 use crate::corpus::{Limits, Location, Pair, Report, clean};
 use crate::error::{Error, Result};
 use crate::metrics::Tokenization;
 use crate::text::{TextConfig, Tokenizer};
+use crate::train::batch::Example;
+use crate::train::validate::DevSet;
 
 /// Everything that training needs but the model.
 #[derive(Debug)]

@@ -1,0 +1,22 @@
+//! Flex tensors as slices and back, without copying.
+
+use burn::backend::DispatchDevice;
+use burn::backend::flex::{FlexTensor, Layout};
+use burn::tensor::{Bytes, DType, Shape, Tensor};
+
+/// Whether fused operations can take a tensor: on flex (with or without gradients), in 32 bits.
+pub(super) fn can_take<const D: usize>(tensor: &Tensor<D>) -> bool {
+    let device = tensor.device().without_autodiff();
+    tensor.dtype() == DType::F32 && matches!(device.as_dispatch(), DispatchDevice::Flex(_))
+}
+
+/// The values of a contiguous tensor in 32 bits.
+#[allow(clippy::expect_used)]
+pub(super) fn floats(tensor: &FlexTensor) -> &[f32] {
+    tensor.as_slice().expect("can_take and to_contiguous were asked before")
+}
+
+/// A tensor that takes over values.
+pub(super) fn tensor<const D: usize>(values: Vec<f32>, shape: [usize; D]) -> FlexTensor {
+    FlexTensor::new(Bytes::from_elems(values), Layout::contiguous(Shape::from(shape)), DType::F32)
+}

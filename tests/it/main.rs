@@ -1,0 +1,15 @@
+//! Tests across modules, in one binary so that they link once.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod aer;
+mod binary;
+mod exactness;
+mod house;
+mod learning;
+mod metrics;
+mod oracle_attention;
+mod oracle_decoder;
+mod oracle_gru;
+mod support;
+mod tokenizers;
