@@ -1,4 +1,57 @@
-//! zhuyi: translation with attention.
+//! zhuyi (注意, "attention"): a translation system that shows where it looks.
+//!
+//! A GRU encoder reads a sentence, a decoder writes its translation, and a pluggable attention module decides
+//! at every step where to look. This is the library; the program of the same name is made of it.
+//!
+//! # The idea that shapes everything
+//!
+//! Attention is three steps: **score** (how well does the query match each key), **normalise** (turn scores
+//! into weights), **sum** (weights times values). They are written once, in
+//! [`attention::Attention::attend`]; a score function is one small file in [`attention::score`]. One choice
+//! belongs to the decoder instead: its [`model::Timing`], whether it looks before the recurrent step
+//! (Bahdanau) or after it (Luong), with or without input feeding. `none` is the baseline: the same encoder and
+//! decoder, and one fixed context vector for every step.
+//!
+//! # Map
+//!
+//! Imports go one way: each row may use only rows above it. A test reads the `use crate::` lines and holds this.
+//!
+//! | module | what lives there | must not know |
+//! |---|---|---|
+//! | [`error`], [`hash`], [`rng`] | one error type; SHA-256; the seeded generator | everything else |
+//! | [`text`] | normalisation, tokenizers, pieces and words | tensors |
+//! | [`alignment`] | the weights matrix, links (Pharaoh), error rate | tensors, models |
+//! | [`corpus`] | reading, checking and cleaning parallel text; the toy grammar | tensors, models |
+//! | [`metrics`] | BLEU, chrF, exact match, by length | tensors, models |
+//! | [`plot`] | numbers in, picture out: SVG, PNG, terminal | models |
+//! | [`init`] | first values of weights | words, files |
+//! | [`kernels`] | fused operations with hand-written gradients, each beside its plain twin | models |
+//! | [`attention`] | score functions, mask, the three steps | words, files |
+//! | [`search`] | beam search (greedy is a beam of one) and forced scoring over a small `Stepper` trait | which model it drives |
+//! | [`model`] | embedding, GRU, encoder, decoder, the whole; configs live beside their component | words, files |
+//! | [`train`] | the loop (readable in one sitting), batches, loss, schedule, clipping, events | terminal, file names |
+//! | [`config`] | puts the components' configs together; owns no knob of its own | |
+//! | [`device`] | where tensors live, by name | |
+//! | [`prepare`] | config → checked, encoded data | |
+//! | [`run`] | the run directory; the only place that knows file names inside it | |
+//! | [`translator`] | run directory → translations with alignment | |
+//! | `cli` (in the program) | one file a command; the only place that prints | |
+//!
+//! # Letters
+//!
+//! B sentences in a batch · S source positions · T target positions · E embedding · H decoder state · M memory
+//! (encoder output) · K key size · C context · R readout · V target vocabulary · G = 3H gates · N rows without
+//! padding. Every public tensor function states its shapes in these letters.
+//!
+//! # Exactness
+//!
+//! - A padded batch gives what single sentences give: states, weights, scores, gradients. Padding has weight
+//!   exactly 0.
+//! - Greedy is beam 1. Forced scoring of a beam's output returns its score and its alignment.
+//! - First weights, the order of batches and the toy corpus come from our own generator ([`rng`]): the same on
+//!   every device and in every version.
+//! - `cpu` (burn's flex) is the reference; every other device is compared with it.
+
 pub mod alignment;
 pub mod attention;
 pub mod config;
@@ -18,4 +71,5 @@ pub mod search;
 pub mod text;
 pub mod train;
 pub mod translator;
+
 pub use error::{Error, Result};

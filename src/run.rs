@@ -189,12 +189,17 @@ impl RunDir {
         self.write(MODEL, &store.get_bytes().map_err(|why| unsaved(&why))?)
     }
 
-    /// Makes this the run that is used when none is named.
+    /// Makes this the run that is used when none is named, if it is in the folder of runs: elsewhere a
+    /// file of that name would be somebody else's.
     ///
     /// # Errors
     /// What the system refuses.
-    pub fn make_latest(&self) -> Result<()> {
-        let (Some(runs), Some(name)) = (self.0.parent(), self.0.file_name()) else { return Ok(()) };
+    pub fn make_latest(&self, runs: &Path) -> Result<()> {
+        let (Some(parent), Some(name)) = (self.0.parent(), self.0.file_name()) else { return Ok(()) };
+        let same = |a: &Path, b: &Path| matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
+        if !same(parent, runs) {
+            return Ok(());
+        }
         write_whole(&runs.join(LATEST), format!("{}\n", name.to_string_lossy()).as_bytes())
     }
 

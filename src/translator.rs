@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::model::batched;
 use crate::run::{Loaded, RunDir};
 use crate::search::{Hypothesis, SearchConfig};
-use crate::text::words::{Level, Words};
+use crate::text::words::Level;
 use crate::text::{EOS, Encoded, normalize};
 
 /// A trained run, ready to translate.
@@ -67,7 +67,7 @@ pub struct Rendered {
     pub alignment: Alignment,
     /// The text.
     pub translation: String,
-    /// What it was ranked by.
+    /// What it was ranked by; of a given translation its log-probability.
     pub score: f64,
     /// Whether the length limit ended it.
     pub cut: bool,
@@ -115,18 +115,18 @@ impl Translator {
         let sources = self.sources(sentences, before)?;
         let asked: Vec<&Source> = sources.iter().flatten().collect();
         let ids: Vec<&[usize]> = asked.iter().map(|source| source.ids.as_slice()).collect();
-        let mut found = batched::translate(&self.run.model, &ids, &options.search, &self.device).into_iter();
+        let n_best = options.n_best.max(1);
+        let mut found =
+            batched::translate(&self.run.model, &ids, &options.search, n_best, &self.device).into_iter();
         let mut translations = Vec::with_capacity(sentences.len());
         for (id, source) in sources.iter().enumerate() {
             translations.push(match source {
                 Some(source) => {
-                    let n_best = found.next().unwrap_or_default();
-                    let hypotheses = n_best.iter().take(options.n_best.max(1));
+                    let hypotheses = found.next().unwrap_or_default();
+                    let render = |hypothesis| self.render(source, hypothesis, options.view);
                     Translation {
                         id,
-                        hypotheses: hypotheses
-                            .map(|hypothesis| self.render(source, hypothesis, options.view))
-                            .collect::<Result<_>>()?,
+                        hypotheses: hypotheses.iter().map(render).collect::<Result<_>>()?,
                         unknown: source.encoded.unknown().map(str::to_owned).collect(),
                     }
                 }
@@ -145,7 +145,7 @@ impl Translator {
         let sources = self.sources(&sentences, before)?;
         let targets = pairs
             .iter()
-            .map(|(_, target)| self.run.target.encode(&normalize::without_breaks(target)))
+            .map(|(_, target)| self.run.target.encode(normalize::without_breaks(target).trim()))
             .collect::<Result<Vec<_>>>()?;
         let chosen: Vec<(&Source, &Encoded)> =
             sources.iter().zip(&targets).filter_map(|(source, target)| Some((source.as_ref()?, target))).collect();
@@ -180,13 +180,22 @@ impl Translator {
             }
             let encoded = self.run.source.encode(&text)?;
             let ids: Vec<usize> = encoded.ids.iter().copied().chain([EOS]).collect();
-            self.run
-                .model
-                .check_length(ids.len())
+            self.check_length(ids.len())
                 .map_err(|why| Error::Model(format!("sentence {}: {why}", before + i + 1)))?;
             sources.push(Some(Source { encoded, ids }));
         }
         Ok(sources)
+    }
+
+    fn check_length(&self, tokens: usize) -> Result<()> {
+        let most = self.run.config.search.max_source;
+        if tokens > most {
+            return Err(Error::Model(format!(
+                "{tokens} tokens, more than search.max_source = {most}: cut the line, or raise the limit in {}",
+                self.run.dir.path().join("config.toml").display()
+            )));
+        }
+        self.run.model.check_length(tokens)
     }
 
     fn render(&self, source: &Source, hypothesis: &Hypothesis, view: View) -> Result<Rendered> {
@@ -227,12 +236,4 @@ struct Source {
 fn blank(id: usize) -> Translation {
     let nothing = Rendered { alignment: Alignment::default(), translation: String::new(), score: 0.0, cut: false };
     Translation { id, hypotheses: vec![nothing], unknown: Vec::new() }
-}
-
-impl Words {
-    /// Adds a word of one piece.
-    fn push(&mut self, word: &str) {
-        self.word_of_piece.push(self.words.len());
-        self.words.push(word.to_owned());
-    }
 }

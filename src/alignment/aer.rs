@@ -31,6 +31,18 @@ impl AlignmentErrorRate {
         }
     }
 
+    /// What the best links reach that link each of `targets` target words once: the floor of an aligner
+    /// that takes the maximum of each row of attention weights.
+    pub fn floor(gold: &SentenceLinks, targets: usize) -> Self {
+        let best = |t| {
+            let of_target = || gold.iter().filter(move |link| link.target == t);
+            of_target().find(|link| gold.is_sure(*link)).or_else(|| of_target().next())
+        };
+        let chosen: SentenceLinks = (0..targets).filter_map(best).collect();
+        // A target word without any gold link is linked all the same, and wrongly.
+        Self { links: targets, ..Self::of(&chosen, gold) }
+    }
+
     /// The error rate; 0 where neither side has a link.
     pub fn aer(&self) -> f64 {
         1.0 - ratio(self.matched_sure + self.matched_possible, self.links + self.sure)
@@ -107,6 +119,16 @@ mod tests {
         assert_eq!(score("", "").aer(), 0.0);
         assert_eq!(score("", "0-0").aer(), 1.0);
         assert_eq!(score("", "0-0").f1(), 0.0);
+    }
+
+    #[test]
+    fn the_floor_is_what_one_link_a_word_can_reach() {
+        let floor = |gold: &str, targets| AlignmentErrorRate::floor(&SentenceLinks::parse(gold, 0).unwrap(), targets);
+        assert_eq!(floor("0-0 1p1 2-2", 3).aer(), 0.0);
+        // Two sure links for one word: one must be missed.
+        assert!((floor("0-0 1-0", 1).aer() - (1.0 - 2.0 / 3.0)).abs() < 1e-12);
+        // A word that nobody is linked to.
+        assert!((floor("0-0", 2).aer() - (1.0 - 2.0 / 3.0)).abs() < 1e-12);
     }
 
     #[test]

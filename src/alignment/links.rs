@@ -109,45 +109,44 @@ fn parse_link(part: &str, base: usize) -> std::result::Result<(Link, bool), Stri
     Ok((link, part.as_bytes()[at] == b'-'))
 }
 
-/// A file of links read whole.
-#[derive(Clone, Debug, Default)]
-pub struct LinksFile {
-    /// The links of each line.
-    pub sentences: Vec<SentenceLinks>,
-    /// Set when words are said to be counted from 0 but no index 0 occurs, so that they are probably
-    /// counted from 1.
-    pub looks_one_based: bool,
-}
-
 /// Parses the lines of a links file. `path` is only named in errors.
-pub fn parse_lines<'a>(path: &Path, lines: impl Iterator<Item = &'a str>, base: usize) -> Result<LinksFile> {
-    let sentences = lines
-        .enumerate()
-        .map(|(i, line)| SentenceLinks::parse(line, base).map_err(|why| Error::line(path, i + 1, why)))
-        .collect::<Result<Vec<_>>>()?;
-    let indices = || sentences.iter().flat_map(SentenceLinks::iter);
-    let none_is_zero = indices().all(|link| link.source > 0 && link.target > 0);
-    let looks_one_based = base == 0 && indices().next().is_some() && none_is_zero;
-    Ok(LinksFile { sentences, looks_one_based })
+pub fn parse_lines<'a>(
+    path: &Path,
+    lines: impl Iterator<Item = &'a str>,
+    base: usize,
+) -> Result<Vec<SentenceLinks>> {
+    let parse = |(line, number): (&str, usize)| {
+        SentenceLinks::parse(line, base).map_err(|why| Error::line(path, number, why))
+    };
+    lines.zip(1..).map(parse).collect()
 }
 
-/// Refuses links that point past the end of their sentence.
+/// Refuses links of a line that point past the end of a sentence of so many source and target words.
 pub fn check_bounds(
     path: &Path,
-    sentences: &[SentenceLinks],
-    lengths: impl Iterator<Item = (usize, usize)>,
+    line: usize,
+    links: &SentenceLinks,
+    (source, target): (usize, usize),
 ) -> Result<()> {
-    for (i, (links, (source, target))) in sentences.iter().zip(lengths).enumerate() {
-        if let Some(link) = links.iter().find(|link| link.source >= source || link.target >= target) {
+    match links.iter().find(|link| link.source >= source || link.target >= target) {
+        None => Ok(()),
+        Some(link) => {
             let message = format!(
                 "link {}-{} is outside the pair of {source} and {target} words (counted from 0): \
                  are the words counted from 1 (--index-base 1), or source and target exchanged?",
                 link.source, link.target
             );
-            return Err(Error::line(path, i + 1, message));
+            Err(Error::line(path, line, message))
         }
     }
-    Ok(())
+}
+
+/// Whether no index is 0 although words are said to be counted from `base` = 0: they are probably counted
+/// from 1.
+pub fn looks_one_based<'a>(sentences: impl Iterator<Item = &'a SentenceLinks> + Clone, base: usize) -> bool {
+    let mut links = sentences.clone().flat_map(SentenceLinks::iter);
+    base == 0 && sentences.flat_map(SentenceLinks::iter).next().is_some()
+        && links.all(|link| link.source > 0 && link.target > 0)
 }
 
 #[cfg(test)]
@@ -171,12 +170,15 @@ mod tests {
     #[test]
     fn a_wrong_base_is_noticed() {
         let path = Path::new("gold.txt");
-        assert!(parse_lines(path, ["1-1 2-2", "3-1"].into_iter(), 0).unwrap().looks_one_based);
-        assert!(!parse_lines(path, ["1-1 0-2"].into_iter(), 0).unwrap().looks_one_based);
-        assert!(!parse_lines(path, ["1-1 2-2"].into_iter(), 1).unwrap().looks_one_based);
-        assert!(!parse_lines(path, [""].into_iter(), 0).unwrap().looks_one_based);
-        let wrong = parse_lines(path, ["0-0", "0-0 2-1"].into_iter(), 0).unwrap();
-        let message = check_bounds(path, &wrong.sentences, [(1, 1), (2, 2)].into_iter()).unwrap_err().to_string();
+        let parse = |lines: &[&'static str], base| parse_lines(path, lines.iter().copied(), base).unwrap();
+        let suspicious = |lines: &[&'static str], base| looks_one_based(parse(lines, base).iter(), base);
+        assert!(suspicious(&["1-1 2-2", "3-1"], 0));
+        assert!(!suspicious(&["1-1 0-2"], 0));
+        assert!(!suspicious(&["1-1 2-2"], 1));
+        assert!(!suspicious(&[""], 0));
+        let links = parse(&["0-0 2-1"], 0).remove(0);
+        assert!(check_bounds(path, 2, &links, (3, 2)).is_ok());
+        let message = check_bounds(path, 2, &links, (2, 2)).unwrap_err().to_string();
         assert!(message.starts_with("gold.txt:2: link 2-1"), "{message}");
     }
 }

@@ -34,7 +34,7 @@ impl SourceMask {
         let [b, t, s] = scores.dims();
         assert_shape!(self.padding, [b, s]);
         let padding = self.padding.clone().unsqueeze_dim::<3>(1).expand([b, t, s]);
-        // Finite, so that a row of nothing but padding stays finite until it is set to 0 below; far enough
+        // Finite (in 32 and 64 bits), so that a row of nothing but padding stays finite until it is set to 0 below; far enough
         // down that exp() of its distance to any real score is exactly 0.
         let scores = scores.mask_fill(padding.clone(), -1e30);
         softmax(scores, 2).mask_fill(padding, 0.0)

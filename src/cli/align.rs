@@ -5,15 +5,14 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
-use super::RunArgs;
-use super::output::{note, print, print_json, warn};
-use super::plotting;
+use super::output::{note, print, print_json};
 use super::translate::ViewArgs;
-use zhuyi::alignment::{AlignmentErrorRate, SentenceLinks, links};
+use super::{RunArgs, gold, plotting};
+use zhuyi::alignment::AlignmentErrorRate;
 use zhuyi::corpus::Pair;
 use zhuyi::corpus::read::{self, Gold};
 use zhuyi::text::words::Level;
-use zhuyi::translator::{Rendered, Translator};
+use zhuyi::translator::Rendered;
 use zhuyi::{Error, Result};
 
 /// Align given pairs with a model, or score links.
@@ -41,7 +40,7 @@ pub struct AlignArgs {
     /// The --links file is target–source
     #[arg(long, requires = "links")]
     reversed: bool,
-    /// Words in link files count from this
+    /// Words in links, gold ones too, count from this
     #[arg(long, value_name = "0|1", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=1))]
     index_base: u8,
     /// A folder for a picture of each pair, as SVG
@@ -67,60 +66,57 @@ enum AlignFormat {
 }
 
 pub fn run(args: AlignArgs) -> anyhow::Result<()> {
+    let base = usize::from(args.index_base);
     if let (Some(links), Some(gold)) = (&args.links, &args.gold) {
-        let counts = score_links(&args, links, gold)?;
+        let counts = score_links(&args, links, gold, base)?;
         return match args.format {
             AlignFormat::Json => print_json(&scores(&counts)),
             _ => print(&told(&counts)),
         };
     }
-    let pairs = pairs(&args)?;
-    let gold = gold(&args, &pairs)?;
+    let view = args.view.view(Level::Word);
+    if args.format != AlignFormat::Json && view != gold::view() {
+        return Err(Error::Usage("links are told between words: --level and --ends need --format json".into()).into());
+    }
+    let (place, pairs) = pairs(&args, base)?;
+    let gold = match &args.gold {
+        Some(path) => Some(gold::of_file(path, place, &pairs, base)?),
+        None => gold::of_pairs(place, &pairs, base)?,
+    };
     let translator = args.run.open()?;
     if !translator.has_attention() {
-        return Err(Error::Model(
-            "this run has no attention (attention.score = \"none\"), so it can't align".into(),
-        )
-        .into());
+        let message = "this run has no attention (attention.score = \"none\"), so it can't align";
+        return Err(Error::Model(message.into()).into());
     }
-    let aligned = align(&translator, &pairs, &args)?;
+    let texts: Vec<(&str, &str)> =
+        pairs.iter().map(|pair| (pair.source.as_str(), pair.target.as_str())).collect();
+    let aligned = translator.align(&texts, view, 0)?;
     for (number, (rendered, pair)) in aligned.iter().zip(&pairs).enumerate() {
         tell(&args, number, rendered, pair)?;
     }
-    if let Some(gold) = gold {
-        let ours = aligned.iter().map(|rendered| rendered.alignment.links());
-        let counts: AlignmentErrorRate =
-            ours.zip(&gold).map(|(ours, gold)| AlignmentErrorRate::of(&ours, gold)).sum();
-        note(&told(&counts));
+    let Some(gold) = gold else { return Ok(()) };
+    let [counts, floor] = if view == gold::view() {
+        gold::score(&aligned, &gold)
+    } else {
+        gold::score(&translator.align(&texts, gold::view(), 0)?, &gold)
+    };
+    if args.format == AlignFormat::Json {
+        return print_json(&scores_and_floor(&counts, &floor));
     }
+    note(&format!("{}; a perfect aligner of one link a target word: AER {:.4}", told(&counts), floor.aer()));
     Ok(())
 }
 
-fn pairs(args: &AlignArgs) -> Result<Vec<Pair>> {
+/// The pairs to align, and the file to name in messages about them.
+fn pairs(args: &AlignArgs, base: usize) -> Result<(&Path, Vec<Pair>)> {
     match (&args.tsv, &args.source, &args.target) {
-        (Some(tsv), _, _) => read::tsv(tsv, Gold::ThirdColumn),
-        (_, Some(source), Some(target)) => read::files(source, target),
+        (Some(tsv), _, _) => {
+            let column = if args.gold.is_some() { Gold::Ignored } else { Gold::ThirdColumn { base } };
+            Ok((tsv, read::tsv(tsv, column)?))
+        }
+        (_, Some(source), Some(target)) => Ok((source, read::files(source, target)?)),
         _ => Err(Error::Usage("give --source and --target, or --tsv, or --links and --gold".into())),
     }
-}
-
-/// Gold links from their own file or from the third column, if every pair has some.
-fn gold(args: &AlignArgs, pairs: &[Pair]) -> Result<Option<Vec<SentenceLinks>>> {
-    let Some(path) = &args.gold else {
-        return Ok(pairs.iter().map(|pair| pair.links.clone()).collect());
-    };
-    let gold = read_links(path, args.index_base)?;
-    let other = args.tsv.as_deref().or(args.source.as_deref()).unwrap_or(Path::new("pairs"));
-    read::check_equal([other, path], [pairs.len(), gold.len()])?;
-    let words = |text: &str| text.split(' ').filter(|word| !word.is_empty()).count();
-    let lengths = pairs.iter().map(|pair| (words(&pair.source), words(&pair.target)));
-    links::check_bounds(path, &gold, lengths)?;
-    Ok(Some(gold))
-}
-
-fn align(translator: &Translator, pairs: &[Pair], args: &AlignArgs) -> Result<Vec<Rendered>> {
-    let texts: Vec<(&str, &str)> = pairs.iter().map(|pair| (pair.source.as_str(), pair.target.as_str())).collect();
-    translator.align(&texts, args.view.view(Level::Word), 0)
 }
 
 fn tell(args: &AlignArgs, number: usize, rendered: &Rendered, pair: &Pair) -> anyhow::Result<()> {
@@ -142,25 +138,22 @@ fn tell(args: &AlignArgs, number: usize, rendered: &Rendered, pair: &Pair) -> an
     Ok(())
 }
 
-fn score_links(args: &AlignArgs, links: &Path, gold_path: &Path) -> Result<AlignmentErrorRate> {
-    let system = read_links(links, args.index_base)?;
-    let gold = read_links(gold_path, args.index_base)?;
-    read::check_equal([links, gold_path], [system.len(), gold.len()])?;
+fn score_links(args: &AlignArgs, links: &Path, gold: &Path, base: usize) -> Result<AlignmentErrorRate> {
+    let (system, gold_links) = (gold::read_links(links, base)?, gold::read_links(gold, base)?);
+    read::check_equal([links, gold], [system.len(), gold_links.len()])?;
     let oriented = system.into_iter().map(|links| if args.reversed { links.reversed() } else { links });
-    Ok(oriented.zip(&gold).map(|(system, gold)| AlignmentErrorRate::of(&system, gold)).sum())
+    Ok(oriented.zip(&gold_links).map(|(system, gold)| AlignmentErrorRate::of(&system, gold)).sum())
 }
 
-fn read_links(path: &Path, base: u8) -> Result<Vec<SentenceLinks>> {
-    let text = read::text(path)?;
-    let file = links::parse_lines(path, read::lines(&text), base.into())?;
-    if file.looks_one_based {
-        warn(&format!("{}: no word has the index 0; if words count from 1, add --index-base 1", path.display()));
-    }
-    Ok(file.sentences)
+/// Scores and the best that one link a target word can reach.
+pub fn scores_and_floor(counts: &AlignmentErrorRate, floor: &AlignmentErrorRate) -> Value {
+    let mut answer = scores(counts);
+    answer["floor"] = json!(floor.aer());
+    answer
 }
 
 /// Scores as programs read them.
-pub fn scores(counts: &AlignmentErrorRate) -> Value {
+fn scores(counts: &AlignmentErrorRate) -> Value {
     json!({
         "aer": counts.aer(),
         "precision": counts.precision(),

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::output::{note, print, print_json};
-use super::{Format, output};
+use super::output::{note, print, print_json, warn};
+use super::Format;
 use zhuyi::corpus::read::Gold;
 use zhuyi::corpus::{Limits, Location, clean, toy};
 use zhuyi::run::write_whole;
@@ -17,7 +17,7 @@ use zhuyi::{Error, Result};
 pub enum DataCommand {
     /// Write the toy corpus with its gold alignment
     Toy(ToyArgs),
-    /// Report what training would leave out of parallel text, and why
+    /// Report which pairs would be left out, and why
     Check(CheckArgs),
 }
 
@@ -79,7 +79,7 @@ fn check(args: CheckArgs) -> anyhow::Result<()> {
         }
     }
     if kept.is_empty() {
-        output::warn("nothing is left to train on");
+        warn("nothing is left to train on");
     }
     Ok(())
 }

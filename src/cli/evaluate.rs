@@ -6,14 +6,14 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use super::output::{print, print_json};
-use super::{Format, RunArgs};
+use super::{Format, RUNS, RunArgs, gold};
 use zhuyi::alignment::AlignmentErrorRate;
 use zhuyi::corpus::read::{self, Gold};
-use zhuyi::corpus::{Location, Pair};
+use zhuyi::corpus::Pair;
 use zhuyi::metrics::by_length::by_length;
 use zhuyi::metrics::{BleuConfig, ChrfConfig, Tokenization, exact_match};
-use zhuyi::text::words::Level;
-use zhuyi::translator::{Translator, View};
+use zhuyi::run::RunDir;
+use zhuyi::translator::Translator;
 use zhuyi::{Error, Result};
 
 /// Score translations.
@@ -75,21 +75,23 @@ struct Test {
     sources: Option<Vec<String>>,
     references: Vec<Vec<String>>,
     hypotheses: Vec<String>,
-    /// Of pairs with gold links: the model's, reference forced.
-    links: Option<AlignmentErrorRate>,
+    /// Of pairs with gold links: how well the model's agree, reference forced, and the floor.
+    links: Option<[AlignmentErrorRate; 2]>,
     language: Option<String>,
 }
 
 pub fn run(args: EvaluateArgs) -> anyhow::Result<()> {
+    if !args.reference.is_empty() && args.source.is_none() && args.hypothesis.is_none() {
+        return Err(Error::Usage("--reference needs --source or --hypothesis".into()).into());
+    }
     let test = match &args.hypothesis {
         Some(path) => given(&args, path)?,
         None => translated(&args)?,
     };
     let language = args.target_language.clone().or_else(|| test.language.clone());
-    let tokenization = match (args.tokenize, &language) {
-        (Some(tokenize), _) => tokenize.0,
-        (None, Some(language)) => Tokenization::for_language(language),
-        (None, None) => Tokenization::default(),
+    let tokenization = match args.tokenize {
+        Some(tokenize) => tokenize.0,
+        None => Tokenization::choose(language.as_deref(), &test.references[0]),
     };
     let answer = scores(&test, tokenization, args.lowercase);
     match args.format {
@@ -102,7 +104,9 @@ pub fn run(args: EvaluateArgs) -> anyhow::Result<()> {
 fn given(args: &EvaluateArgs, path: &Path) -> Result<Test> {
     let hypotheses = lines(path)?;
     let references = references(args, path, hypotheses.len())?;
-    Ok(Test { sources: None, references, hypotheses, links: None, language: None })
+    let run = args.run.run.as_deref().map(|run| RunDir::find(Some(run), Path::new(RUNS))).transpose()?;
+    let language = run.map(|run| run.read_manifest()).transpose()?.map(|(_, manifest)| manifest.target_language);
+    Ok(Test { sources: None, references, hypotheses, links: None, language })
 }
 
 /// Hypotheses from a run.
@@ -132,7 +136,7 @@ fn translated(args: &EvaluateArgs) -> Result<Test> {
     let translations = translator.translate(&sources, &options, 0)?;
     Ok(Test {
         hypotheses: translations.iter().map(|translation| translation.best().translation.clone()).collect(),
-        links: links(&translator, &pairs)?,
+        links: links(&translator, &pairs, args.tsv.as_deref().unwrap_or(Path::new("test data")))?,
         language: Some(translator.run().manifest.target_language.clone()),
         sources: Some(pairs.into_iter().map(|pair| pair.source).collect()),
         references,
@@ -143,7 +147,7 @@ fn translated(args: &EvaluateArgs) -> Result<Test> {
 fn test_pairs(tsv: Option<&Path>, translator: &Translator) -> Result<Vec<Pair>> {
     let data = &translator.run().config.data;
     let (location, reverse) = match (tsv, &data.test) {
-        (Some(path), _) => return read::tsv(path, Gold::ThirdColumn),
+        (Some(path), _) => return read::tsv(path, Gold::ThirdColumn { base: 0 }),
         (None, Some(location)) => (location, data.reverse),
         (None, None) => {
             return Err(Error::Usage(
@@ -152,23 +156,19 @@ fn test_pairs(tsv: Option<&Path>, translator: &Translator) -> Result<Vec<Pair>> 
         }
     };
     // Only the toy corpus is known to have links in its third column; elsewhere it may hold anything.
-    let gold = match location {
-        Location::Tsv(name) if name.starts_with("toy:") => Gold::ThirdColumn,
-        _ => Gold::Ignored,
-    };
+    let gold = if location.is_toy() { Gold::ThirdColumn { base: 0 } } else { Gold::Ignored };
     let pairs = location.read(gold)?;
     Ok(if reverse { pairs.into_iter().map(Pair::reversed).collect() } else { pairs })
 }
 
-/// How well the model's links agree with gold ones, reference forced, where every pair has some.
-fn links(translator: &Translator, pairs: &[Pair]) -> Result<Option<AlignmentErrorRate>> {
-    let gold: Option<Vec<_>> = pairs.iter().map(|pair| pair.links.as_ref()).collect();
-    let (Some(gold), true) = (gold, translator.has_attention()) else { return Ok(None) };
-    let texts: Vec<(&str, &str)> = pairs.iter().map(|pair| (pair.source.as_str(), pair.target.as_str())).collect();
-    let aligned = translator.align(&texts, View { level: Level::Word, ..View::default() }, 0)?;
-    let counts =
-        aligned.iter().zip(gold).map(|(ours, gold)| AlignmentErrorRate::of(&ours.alignment.links(), gold));
-    Ok(Some(counts.sum()))
+/// How well the model's links agree with gold ones, reference forced, where there are some.
+fn links(translator: &Translator, pairs: &[Pair], place: &Path) -> Result<Option<[AlignmentErrorRate; 2]>> {
+    let (Some(gold), true) = (gold::of_pairs(place, pairs, 0)?, translator.has_attention()) else {
+        return Ok(None);
+    };
+    let texts: Vec<(&str, &str)> =
+        pairs.iter().map(|pair| (pair.source.as_str(), pair.target.as_str())).collect();
+    Ok(Some(gold::score(&translator.align(&texts, gold::view(), 0)?, &gold)))
 }
 
 fn references(args: &EvaluateArgs, other: &Path, count: usize) -> Result<Vec<Vec<String>>> {
@@ -200,8 +200,8 @@ fn scores(test: &Test, tokenization: Tokenization, lowercase: bool) -> Value {
     if let Some(sources) = &test.sources {
         answer["by_length"] = json!(by_length(&config, sources, &test.hypotheses, &references));
     }
-    if let Some(links) = &test.links {
-        answer["alignment"] = super::align::scores(links);
+    if let Some([links, floor]) = &test.links {
+        answer["alignment"] = super::align::scores_and_floor(links, floor);
     }
     answer
 }
@@ -218,7 +218,11 @@ fn told(answer: &Value) -> String {
         100.0 * number(&answer["exact_match"]),
     );
     if answer["alignment"].is_object() {
-        told += &format!("\nAER   {:.4}  reference forced", number(&answer["alignment"]["aer"]));
+        told += &format!(
+            "\nAER   {:.4}  reference forced; a perfect aligner of one link a target word: {:.4}",
+            number(&answer["alignment"]["aer"]),
+            number(&answer["alignment"]["floor"])
+        );
     }
     for bucket in answer["by_length"].as_array().into_iter().flatten() {
         let to = bucket["to"].as_u64().map_or("…".into(), |to| to.to_string());

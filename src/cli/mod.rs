@@ -6,6 +6,7 @@ mod data;
 mod devices;
 mod evaluate;
 mod generate;
+mod gold;
 mod output;
 mod plotting;
 mod progress;
@@ -131,8 +132,11 @@ enum Format {
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     start_logging(&cli.global);
+    if cli.global.quiet {
+        output::be_quiet();
+    }
     let done = match cli.command {
-        Command::Train(args) => train::run(args, cli.global.quiet),
+        Command::Train(args) => train::run(args),
         Command::Translate(args) => translate::run(args),
         Command::Evaluate(args) => evaluate::run(args),
         Command::Align(args) => align::run(args),

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::{AnsiColor, Style};
 
@@ -38,8 +39,24 @@ fn say(style: Style, kind: &str, message: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{style}{kind}{style:#}: {message}");
 }
 
-/// Writes a note to standard error.
+/// Whether notes are left out.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// From now on only results, warnings and errors are told.
+pub fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Whether notes are left out.
+pub fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
+/// Writes a note to standard error, unless they are left out.
 pub fn note(message: &str) {
+    if is_quiet() {
+        return;
+    }
     // Nowhere to tell it if this fails.
     let _ = writeln!(anstream::stderr().lock(), "{message}");
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::output::note;
+use super::output::{is_quiet, note};
 use zhuyi::train::Event;
 
 /// How often a plain line is written where there is no terminal.
@@ -14,27 +14,23 @@ const PLAIN_EVERY: Duration = Duration::from_secs(10);
 /// What is shown of training on standard error.
 pub struct Console {
     bar: Option<ProgressBar>,
-    quiet: bool,
     total: usize,
     last_line: Instant,
 }
 
 impl Console {
-    pub fn new(quiet: bool) -> Self {
-        Self { bar: None, quiet, total: 0, last_line: Instant::now() }
+    pub fn new() -> Self {
+        Self { bar: None, total: 0, last_line: Instant::now() }
     }
 
     pub fn event(&mut self, event: &Event) {
-        if self.quiet {
-            return;
-        }
         match event {
             Event::Started { total_steps, pairs, steps_per_epoch } => {
                 self.total = *total_steps;
                 note(&format!(
                     "training on {pairs} pairs, {steps_per_epoch} steps an epoch, {total_steps} at most"
                 ));
-                if std::io::stderr().is_terminal() {
+                if std::io::stderr().is_terminal() && !is_quiet() {
                     self.bar = Some(bar(*total_steps));
                 }
             }

@@ -64,15 +64,13 @@ impl ValueEnum for Attention {
     }
 }
 
-pub fn run(args: TrainArgs, quiet: bool) -> anyhow::Result<()> {
+pub fn run(args: TrainArgs) -> anyhow::Result<()> {
     let config = resolve(&args)?;
     let device = args.device.choice()?.device();
     let signals = Signals::watch()?;
     let data = prepare(&config)?;
     for (name, report) in ["train", "dev"].iter().zip(&data.reports) {
-        if !quiet || !report.dropped.is_empty() {
-            note(&format!("{name}: {report}"));
-        }
+        note(&format!("{name}: {report}"));
     }
     let vocabularies = Vocabularies { source: data.source.size(), target: data.target.size() };
     let model = config.model().init(vocabularies, &mut Rng::new(config.train.seed, 0), &device)?;
@@ -80,17 +78,15 @@ pub fn run(args: TrainArgs, quiet: bool) -> anyhow::Result<()> {
     // Only now, so that a mistake in the config leaves no directory behind.
     let dir = RunDir::create(&run_path(&args, &config))?;
     dir.write_start(&config, &data.source, &data.target, parameters)?;
-    if !quiet {
-        note(&format!(
-            "model: {parameters} parameters, vocabularies of {} and {}",
-            vocabularies.source, vocabularies.target
-        ));
-        note(&format!("run: {}", dir.path().display()));
-    }
+    note(&format!(
+        "model: {parameters} parameters, vocabularies of {} and {}",
+        vocabularies.source, vocabularies.target
+    ));
+    note(&format!("run: {}", dir.path().display()));
     let mut recorder = Recorder {
         log: dir.log()?,
         dir: &dir,
-        console: Console::new(quiet),
+        console: Console::new(),
         started: std::time::Instant::now(),
         signals: &signals,
     };
@@ -178,7 +174,7 @@ impl Observer for Recorder<'_> {
 
     fn best(&mut self, model: &Seq2Seq, _: usize) -> Result<()> {
         self.dir.save_model(model)?;
-        self.dir.make_latest()
+        self.dir.make_latest(Path::new(RUNS))
     }
 
     fn stop(&self) -> bool {

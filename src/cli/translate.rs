@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, Receiver};
 use clap::{Args, ValueEnum};
 
 use super::RunArgs;
-use super::output::{stdout, warn};
+use super::output::{note, stdout, warn};
 use super::plotting::{self, PlotPath};
 use zhuyi::plot::terminal;
 use zhuyi::search::LengthPenalty;
@@ -114,9 +114,18 @@ pub fn run(args: TranslateArgs) -> anyhow::Result<()> {
     }
     let translator = args.run.open()?;
     let options = options(&args, &translator)?;
-    if args.format == TranslationFormat::Pharaoh && !translator.has_attention() {
-        return Err(Error::Usage("this run has no attention, so there are no links to tell".into()).into());
+    if !translator.has_attention() && (args.format == TranslationFormat::Pharaoh || args.plot.is_some()) {
+        return Err(Error::Usage("this run has no attention, so there is nothing to link or draw".into()).into());
     }
+    if args.format == TranslationFormat::Pharaoh && args.view.ends {
+        return Err(Error::Usage("links are told between words: --ends needs --format json".into()).into());
+    }
+    // Opened before the output is made, so that a mistyped name costs nothing.
+    let (place, lines) = match &args.input {
+        Some(path) => (path.as_path(), read_lines(BufReader::new(File::open(path).map_err(Error::io(path))?))),
+        None if args.text.is_empty() => (Path::new("standard input"), read_lines(BufReader::new(std::io::stdin()))),
+        None => (Path::new("arguments"), mpsc::channel().1),
+    };
     let out: Box<dyn Write> = match &args.output {
         Some(path) => Box::new(BufWriter::new(File::create(path).map_err(Error::io(path))?)),
         None => Box::new(stdout()),
@@ -126,10 +135,6 @@ pub fn run(args: TranslateArgs) -> anyhow::Result<()> {
         let lines: Vec<&str> = args.text.iter().map(String::as_str).collect();
         return teller.tell(translator.translate(&lines, &options, 0)?);
     }
-    let (place, lines) = match &args.input {
-        Some(path) => (path.as_path(), read_lines(BufReader::new(File::open(path).map_err(Error::io(path))?))),
-        None => (Path::new("standard input"), read_lines(BufReader::new(std::io::stdin()))),
-    };
     stream(&lines, place, options.search.batch, |batch| {
         let batch: Vec<&str> = batch.iter().map(String::as_str).collect();
         teller.tell(translator.translate(&batch, &options, teller.told)?)
@@ -145,7 +150,9 @@ fn options(args: &TranslateArgs, translator: &Translator) -> Result<Options> {
         options.search.length_penalty = penalty;
     }
     options.n_best = args.n_best as usize;
-    options.view = args.view.view(Level::Auto);
+    // Links are between words, as other tools count them; for people a sentence without spaces is shown in pieces.
+    let pharaoh = args.format == TranslationFormat::Pharaoh;
+    options.view = args.view.view(if pharaoh { Level::Word } else { Level::Auto });
     if options.n_best > options.search.beam {
         return Err(Error::Usage(format!(
             "--n-best {} needs a beam at least as wide; it is {}: add --beam {}",
@@ -199,7 +206,14 @@ fn stream(
         let mut next = Some(first);
         while let Some(line) = next.take() {
             number += 1;
-            batch.push(text(line.map_err(Error::io(place))?, place, number)?);
+            match line.map_err(Error::io(place)).and_then(|line| text(line, place, number)) {
+                Ok(line) => batch.push(line),
+                Err(why) => {
+                    // What came before the bad line is still answered.
+                    work(&batch)?;
+                    return Err(why.into());
+                }
+            }
             if batch.len() < most {
                 next = lines.try_recv().ok();
             }
@@ -230,11 +244,11 @@ impl Teller<'_> {
             self.warn_unknown(&translation.unknown);
             match self.args.format {
                 TranslationFormat::Text => self.text(&translation)?,
-                TranslationFormat::Json => writeln!(self.out, "{}", json(&translation, self.told)?)?,
+                TranslationFormat::Json => writeln!(self.out, "{}", json(&translation, self.told, self.args.n_best > 1)?)?,
                 TranslationFormat::Pharaoh => writeln!(self.out, "{}", translation.best().alignment.links())?,
             }
             if self.args.show {
-                write!(self.out, "{}", terminal::draw(&translation.best().alignment))?;
+                self.show(&translation)?;
             }
             if let Some(plot) = &self.args.plot {
                 if self.told > 0 {
@@ -245,6 +259,16 @@ impl Teller<'_> {
             self.told += 1;
         }
         self.out.flush()?;
+        Ok(())
+    }
+
+    /// Draws beside the translation for people, on standard error where the answer is for a program or a file.
+    fn show(&mut self, translation: &Translation) -> anyhow::Result<()> {
+        let drawn = terminal::draw(&translation.best().alignment);
+        if self.args.format == TranslationFormat::Text && self.args.output.is_none() {
+            return Ok(write!(self.out, "{drawn}")?);
+        }
+        note(drawn.trim_end());
         Ok(())
     }
 
@@ -272,10 +296,10 @@ impl Teller<'_> {
     }
 }
 
-fn json(translation: &Translation, id: usize) -> anyhow::Result<serde_json::Value> {
+fn json(translation: &Translation, id: usize, n_best: bool) -> anyhow::Result<serde_json::Value> {
     let mut object = serde_json::to_value(translation.best())?;
     object["id"] = id.into();
-    if translation.hypotheses.len() > 1 {
+    if n_best {
         object["hypotheses"] = serde_json::to_value(&translation.hypotheses)?;
     }
     Ok(object)

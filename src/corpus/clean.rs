@@ -59,14 +59,14 @@ impl fmt::Display for Report {
 pub fn clean(pairs: Vec<Pair>, normalization: &Normalization, limits: Limits) -> (Vec<Pair>, Report) {
     let mut report = Report { read: pairs.len(), ..Report::default() };
     let mut kept = Vec::with_capacity(pairs.len());
-    for (i, pair) in pairs.into_iter().enumerate() {
+    for pair in pairs {
         let pair = Pair {
             source: normalization.apply(&pair.source),
             target: without_breaks(&pair.target).trim().to_owned(),
-            links: pair.links,
+            ..pair
         };
         match fault(&pair, limits) {
-            Some(reason) => report.drop(reason, i + 1),
+            Some(reason) => report.drop(reason, pair.line),
             None => kept.push(pair),
         }
     }
@@ -90,7 +90,17 @@ mod tests {
     use super::*;
 
     fn pair(source: &str, target: &str) -> Pair {
-        Pair { source: source.into(), target: target.into(), links: None }
+        Pair { source: source.into(), target: target.into(), ..Pair::default() }
+    }
+
+    /// As if read from a file.
+    fn numbered(mut pairs: Vec<Pair>) -> Vec<Pair> {
+        pairs.iter_mut().enumerate().for_each(|(i, pair)| pair.line = i + 1);
+        pairs
+    }
+
+    fn texts(pairs: &[Pair]) -> Vec<(&str, &str)> {
+        pairs.iter().map(|pair| (pair.source.as_str(), pair.target.as_str())).collect()
     }
 
     /// Known fault D9, second half: a side that is blank takes its partner along, and nothing slips.
@@ -98,8 +108,9 @@ mod tests {
     fn one_blank_side_drops_its_pair_and_no_other() {
         let pairs =
             vec![pair("a", "一"), pair(" \u{3000}", "二"), pair("c", "三"), pair("d", ""), pair("e", "五 ")];
-        let (kept, report) = clean(pairs, &Normalization::default(), Limits::default());
-        assert_eq!(kept, [pair("a", "一"), pair("c", "三"), pair("e", "五")]);
+        let (kept, report) = clean(numbered(pairs), &Normalization::default(), Limits::default());
+        assert_eq!(texts(&kept), [("a", "一"), ("c", "三"), ("e", "五")]);
+        assert_eq!(kept[2].line, 5);
         let told = report.to_string();
         assert_eq!(
             told,
@@ -111,8 +122,8 @@ mod tests {
     fn very_long_lines_are_dropped_and_targets_keep_their_form() {
         let pairs = vec![pair("A.", "Ａ，  B!"), pair(&"x".repeat(30), "y")];
         let normalization = Normalization { lowercase: true, strip_final_punctuation: true };
-        let (kept, report) = clean(pairs, &normalization, Limits { max_chars: 20 });
-        assert_eq!(kept, [pair("a", "Ａ，  B!")]);
+        let (kept, report) = clean(numbered(pairs), &normalization, Limits { max_chars: 20 });
+        assert_eq!(texts(&kept), [("a", "Ａ，  B!")]);
         assert_eq!(report.dropped, [("more than 20 characters".to_owned(), 1, 2)]);
     }
 }

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 /// Names a set of pairs in a config: `"pairs.tsv"`, `["x.de", "x.en"]` or `"toy:train"`. `.gz` files are
 /// unpacked, `${NAME}` in a path is an environment variable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "name data as \"pairs.tsv\", [\"x.de\", \"x.en\"] or \"toy:train\"")]
 pub enum Location {
     /// One file, source TAB target (TAB links), or `toy:train`, `toy:dev`, `toy:test`.
     Tsv(String),
@@ -24,6 +24,11 @@ impl Location {
     /// A part of the shipped toy corpus.
     pub fn toy(part: &str) -> Self {
         Self::Tsv(format!("toy:{part}"))
+    }
+
+    /// Whether this is the shipped corpus.
+    pub fn is_toy(&self) -> bool {
+        matches!(self, Self::Tsv(name) if name.starts_with("toy:"))
     }
 
     /// Reads every pair, blank ones too, so that the n-th pair stands in line n.
@@ -103,7 +108,7 @@ mod tests {
 
     #[test]
     fn the_toy_corpus_is_read_with_its_links() {
-        let pairs = Location::toy("test").read(Gold::ThirdColumn).unwrap();
+        let pairs = Location::toy("test").read(Gold::ThirdColumn { base: 0 }).unwrap();
         assert_eq!(pairs.len(), 500);
         assert!(pairs.iter().all(|pair| pair.links.is_some()));
         assert!(Location::toy("no").read(Gold::Ignored).is_err());

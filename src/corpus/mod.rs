@@ -21,11 +21,18 @@ pub struct Pair {
     pub target: String,
     /// A person's word alignment of the two, where there is one.
     pub links: Option<SentenceLinks>,
+    /// The line it was read from, from 1; 0 for pairs of no file.
+    pub line: usize,
 }
 
 impl Pair {
     /// The pair in the other direction.
     pub fn reversed(self) -> Self {
-        Self { source: self.target, target: self.source, links: self.links.map(|links| links.reversed()) }
+        Self {
+            source: self.target,
+            target: self.source,
+            links: self.links.map(|links| links.reversed()),
+            line: self.line,
+        }
     }
 }

@@ -16,7 +16,10 @@ pub enum Gold {
     /// Not looked at (an attribution, say).
     Ignored,
     /// Gold links, if it is there.
-    ThirdColumn,
+    ThirdColumn {
+        /// From what words are counted, 0 or 1.
+        base: usize,
+    },
 }
 
 /// The text of a file, unpacked if its name ends in `.gz`, without a byte order mark.
@@ -56,12 +59,14 @@ pub fn files(source: &Path, target: &Path) -> Result<Vec<Pair>> {
     let (source_text, target_text) = (text(source)?, text(target)?);
     let counts = [lines(&source_text).count(), lines(&target_text).count()];
     check_equal([source, target], counts)?;
-    let pairs = lines(&source_text).zip(lines(&target_text)).map(|(source, target)| Pair {
+    let pairs = lines(&source_text).zip(lines(&target_text)).zip(1..);
+    let pair = |((source, target), line): ((&str, &str), usize)| Pair {
         source: source.to_owned(),
         target: target.to_owned(),
         links: None,
-    });
-    Ok(pairs.collect())
+        line,
+    };
+    Ok(pairs.map(pair).collect())
 }
 
 /// Refuses files of different lengths, with both counts.
@@ -90,32 +95,29 @@ pub fn tsv_text(path: &Path, text: &str, gold: Gold) -> Result<Vec<Pair>> {
 
 fn tsv_line(path: &Path, number: usize, line: &str, gold: Gold) -> Result<Pair> {
     if line.trim().is_empty() {
-        return Ok(Pair::default());
+        return Ok(Pair { line: number, ..Pair::default() });
     }
     let mut columns = line.split('\t');
     let (Some(source), Some(target)) = (columns.next(), columns.next()) else {
         return Err(Error::line(path, number, "no tab: write source TAB target"));
     };
     let links = match (gold, columns.next()) {
-        (Gold::ThirdColumn, Some(column)) => {
-            let parsed = SentenceLinks::parse(column, 0).map_err(|why| Error::line(path, number, why))?;
-            let count = |text: &str| text.split(' ').filter(|word| !word.is_empty()).count();
-            let lengths = (count(source), count(target));
-            links::check_bounds(path, std::slice::from_ref(&parsed), std::iter::once(lengths))
-                .map_err(|why| renumbered(why, number))?;
+        (Gold::ThirdColumn { base }, Some(column)) => {
+            let parsed = SentenceLinks::parse(column, base).map_err(|why| {
+                let hint = "the third column is read as gold links; cut others off (cut -f1,2)";
+                Error::line(path, number, format!("{why}; {hint}"))
+            })?;
+            links::check_bounds(path, number, &parsed, (words(source), words(target)))?;
             Some(parsed)
         }
         _ => None,
     };
-    Ok(Pair { source: source.to_owned(), target: target.to_owned(), links })
+    Ok(Pair { source: source.to_owned(), target: target.to_owned(), links, line: number })
 }
 
-/// An error about the only line of a check, told with the line's number in the file.
-fn renumbered(error: Error, number: usize) -> Error {
-    match error {
-        Error::Data { path, message, .. } => Error::Data { path, line: Some(number), message },
-        other => other,
-    }
+/// The words of a sentence as links count them: between spaces, U+0020 only.
+pub fn words(text: &str) -> usize {
+    text.split(' ').filter(|word| !word.is_empty()).count()
 }
 
 #[cfg(test)]
@@ -177,11 +179,11 @@ mod tests {
     #[test]
     fn tsv_lines_need_a_tab_and_may_hold_links() {
         let path = Path::new("x.tsv");
-        let pairs = tsv_text(path, "a b\tx\t0-0 1p0\n\nc\ty\n", Gold::ThirdColumn).unwrap();
+        let pairs = tsv_text(path, "a b\tx\t0-0 1p0\n\nc\ty\n", Gold::ThirdColumn { base: 0 }).unwrap();
         assert_eq!(pairs[0].links.as_ref().unwrap().to_string(), "0-0 1p0");
-        assert_eq!((pairs[1].clone(), pairs[2].links.clone()), (Pair::default(), None));
+        assert_eq!((pairs[1].clone(), pairs[2].links.clone()), (Pair { line: 2, ..Pair::default() }, None));
         assert!(tsv_text(path, "a\tb\nc", Gold::Ignored).unwrap_err().to_string().starts_with("x.tsv:2: no tab"));
-        let outside = tsv_text(path, "a\tb\nc\td\t1-0", Gold::ThirdColumn).unwrap_err().to_string();
+        let outside = tsv_text(path, "a\tb\nc\td\t1-0", Gold::ThirdColumn { base: 0 }).unwrap_err().to_string();
         assert!(outside.starts_with("x.tsv:2: link 1-0 is outside"), "{outside}");
         assert!(tsv_text(path, "a\tb\tCC-BY 2.0", Gold::Ignored).is_ok());
     }

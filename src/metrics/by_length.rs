@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::BleuConfig;
+use crate::text::is_unspaced;
 
 /// The upper bounds of the buckets, in source words; the last bucket is open.
 const BOUNDS: [usize; 5] = [10, 20, 30, 40, 50];
@@ -28,8 +29,7 @@ pub fn by_length<S: AsRef<str>>(
     references: &[&[S]],
 ) -> Vec<LengthBucket> {
     let bucket_of = |words: usize| BOUNDS.iter().position(|&bound| words <= bound).unwrap_or(BOUNDS.len());
-    let lengths: Vec<usize> =
-        sources.iter().map(|source| bucket_of(source.as_ref().split_whitespace().count())).collect();
+    let lengths: Vec<usize> = sources.iter().map(|source| bucket_of(words(source.as_ref()))).collect();
     let bucket = |bucket: usize| {
         let chosen: Vec<usize> = (0..lengths.len()).filter(|&i| lengths[i] == bucket).collect();
         let pick = |stream: &[S]| chosen.iter().map(|&i| stream[i].as_ref().to_owned()).collect::<Vec<_>>();
@@ -45,9 +45,23 @@ pub fn by_length<S: AsRef<str>>(
     (0..=BOUNDS.len()).map(bucket).filter(|bucket| bucket.sentences > 0).collect()
 }
 
+/// Words between spaces; in scripts without spaces every character is one.
+fn words(text: &str) -> usize {
+    let count = |word: &str| {
+        let unspaced = word.chars().filter(|&c| is_unspaced(c)).count();
+        unspaced + usize::from(unspaced < word.chars().count())
+    };
+    text.split_whitespace().map(count).sum()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn chinese_is_counted_by_characters() {
+        assert_eq!([words("the cat's fish"), words("猫吃鱼"), words("我用 Python 写"), words("")], [3, 3, 4, 0]);
+    }
 
     #[test]
     fn sentences_fall_into_their_bucket() {

@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
+use crate::text::is_unspaced;
+
 /// How text is cut into words before n-grams are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Tokenization {
@@ -49,6 +51,21 @@ impl Tokenization {
             "zh" | "cmn" | "yue" | "zho" | "chi" => Self::Chinese,
             "ja" | "jpn" | "th" | "tha" => Self::Character,
             _ => Self::V13a,
+        }
+    }
+
+    /// The tokenizer of a language; if none is named (or an empty one), that of the script that most of the
+    /// references' letters belong to.
+    pub fn choose<S: AsRef<str>>(language: Option<&str>, references: &[S]) -> Self {
+        if let Some(language) = language.filter(|language| !language.is_empty()) {
+            return Self::for_language(language);
+        }
+        let letters = || references.iter().flat_map(|text| text.as_ref().chars()).filter(|c| c.is_alphabetic());
+        let is_kana = |c: char| ('\u{3041}'..='\u{30FF}').contains(&c);
+        match letters().filter(|&c| is_unspaced(c)).count() {
+            unspaced if 2 * unspaced <= letters().count() => Self::V13a,
+            _ if letters().any(is_kana) => Self::Character,
+            _ => Self::Chinese,
         }
     }
 
@@ -166,6 +183,16 @@ mod tests {
         assert_eq!(Tokenization::for_language("zh-CN"), Tokenization::Chinese);
         assert_eq!(Tokenization::for_language("en"), Tokenization::V13a);
         assert_eq!(Tokenization::for_language("ja"), Tokenization::Character);
+    }
+
+    #[test]
+    fn an_unnamed_language_is_known_by_its_letters() {
+        let choose = |language, text: &str| Tokenization::choose(language, &[text]);
+        assert_eq!(choose(None, "我用 Python 写很长很长的代码。"), Tokenization::Chinese);
+        assert_eq!(choose(Some(""), "これは本です"), Tokenization::Character);
+        assert_eq!(choose(None, "Naïve text with 一"), Tokenization::V13a);
+        assert_eq!(choose(Some("en"), "我用"), Tokenization::V13a);
+        assert_eq!(choose(None, ""), Tokenization::V13a);
     }
 
     #[test]

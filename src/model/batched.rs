@@ -10,14 +10,19 @@ use crate::text::{BOS, PAD, UNK};
 /// Tokens that no translation may hold.
 const FORBIDDEN: [usize; 3] = [PAD, BOS, UNK];
 
-/// Translates sources (ids with their end): for each its hypotheses, best first.
+/// The beam up to which a batch is as large as the config says; wider ones share its rows.
+const USUAL_BEAM: usize = 5;
+
+/// Translates sources (ids with their end): for each at most `n_best` hypotheses, best first.
 pub fn translate(
     model: &Seq2Seq,
     sources: &[&[usize]],
     config: &SearchConfig,
+    n_best: usize,
     device: &Device,
 ) -> Vec<Vec<Hypothesis>> {
-    in_batches(sources, config.batch, |batch| {
+    let batch = config.batch * USUAL_BEAM / config.beam.max(USUAL_BEAM);
+    in_batches(sources, batch, |batch| {
         let chosen: Vec<&[usize]> = batch.iter().map(|&i| sources[i]).collect();
         let limits: Vec<usize> = chosen.iter().map(|source| config.limit(source.len())).collect();
         let request = Request {
@@ -29,7 +34,9 @@ pub fn translate(
         };
         let mut stepper = ModelStepper::new(model, device);
         let state = stepper.start(&chosen);
-        beam_search(&mut stepper, state, &request)
+        let mut found = beam_search(&mut stepper, state, &request);
+        found.iter_mut().for_each(|hypotheses| hypotheses.truncate(n_best));
+        found
     })
 }
 

@@ -117,7 +117,7 @@ pub struct Decoder {
     pub attention: Attention,
     /// To the readout, tanh. Input: `[s_t; c_t]` (after), `[s_t; c_t; e_{t−1}]` (before).
     pub readout: Linear,
-    /// Between layers and on the readout, in training.
+    /// Between layers, in training.
     pub dropout: Dropout,
     /// When it looks.
     #[module(skip)]

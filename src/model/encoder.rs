@@ -76,14 +76,15 @@ pub struct EncodedSource {
 impl Encoder {
     /// Reads embeddings `[B, S, E]` of sentences with these lengths (each at least 1).
     pub fn forward(&self, embedded: Tensor<3>, lengths: &[usize]) -> EncodedSource {
-        let mut encoded = None;
         let mut inputs = embedded;
+        let mut read: Option<EncodedSource> = None;
         for layer in &self.layers {
-            let read = layer.forward(inputs, lengths);
-            inputs = self.dropout.forward(read.states.clone());
-            encoded = Some(read);
+            if let Some(below) = read {
+                inputs = self.dropout.forward(below.states);
+            }
+            read = Some(layer.forward(inputs.clone(), lengths));
         }
-        encoded.unwrap_or_else(|| unreachable!("configs have at least one layer"))
+        read.unwrap_or_else(|| unreachable!("configs have at least one layer"))
     }
 }
 

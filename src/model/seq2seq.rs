@@ -184,7 +184,7 @@ impl Seq2Seq {
         }
     }
 
-    /// Every parameter's name, shape and gradient-ready value count.
+    /// Every parameter's name and how many numbers it has.
     pub fn parameters(&self) -> Vec<(String, usize)> {
         let mut visitor = Parameters::default();
         self.visit(&mut visitor);

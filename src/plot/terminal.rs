@@ -12,6 +12,9 @@ const WIDEST: usize = 14;
 
 /// Draws an alignment; every line ends with LF. Without attention there is nothing to draw.
 pub fn draw(alignment: &Alignment) -> String {
+    if alignment.target.is_empty() {
+        return String::new();
+    }
     if alignment.weights.is_empty() {
         return "(no attention: the model saw one fixed vector)\n".to_owned();
     }

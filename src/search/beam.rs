@@ -5,9 +5,12 @@
 //! others live on. A sentence is done with k finished hypotheses (then its rows leave the batch), or at
 //! its length limit, where what still lives is taken as it is and marked as cut.
 
+use std::rc::Rc;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Hypothesis, LengthPenalty, Stepper};
+use crate::error::{Error, Result};
 
 /// How translations are searched for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,20 +26,40 @@ pub struct SearchConfig {
     pub max_ratio: f64,
     /// … and this many more.
     pub max_extra: usize,
+    /// The most tokens of a source; longer ones are refused.
+    pub max_source: usize,
 }
 
 impl Default for SearchConfig {
     fn default() -> Self {
-        Self { beam: 5, batch: 64, length_penalty: LengthPenalty::default(), max_ratio: 2.0, max_extra: 10 }
+        Self { beam: 5, batch: 64, length_penalty: LengthPenalty::default(), max_ratio: 2.0, max_extra: 10, max_source: 1000 }
     }
 }
 
 impl SearchConfig {
     /// The most tokens for a source of `tokens`, the end of the sentence not counted.
     pub fn limit(&self, tokens: usize) -> usize {
-        (tokens as f64 * self.max_ratio) as usize + self.max_extra
+        ((tokens as f64 * self.max_ratio) as usize).saturating_add(self.max_extra)
+    }
+
+    /// Refuses what can't be searched with.
+    ///
+    /// # Errors
+    /// Names the key and what it may be.
+    pub fn check(&self) -> Result<()> {
+        let refuse = |what: &str| Err(Error::Config(format!("search.{what}")));
+        match self.length_penalty {
+            _ if !(1..=MOST_BEAM).contains(&self.beam) => refuse(&format!("beam must be 1 to {MOST_BEAM}")),
+            _ if self.batch == 0 => refuse("batch must be at least 1"),
+            _ if !(0.0..=100.0).contains(&self.max_ratio) => refuse("max_ratio must be 0 to 100"),
+            _ if self.max_source == 0 => refuse("max_source must be at least 1"),
+            _ => Ok(()),
+        }
     }
 }
+
+/// The most hypotheses of a sentence that may live at a time.
+pub const MOST_BEAM: usize = 1000;
 
 /// What the search of one batch is told.
 #[derive(Clone, Debug)]
@@ -57,7 +80,15 @@ pub struct Request<'a> {
 struct Live {
     tokens: Vec<usize>,
     log_prob: f64,
-    attention: Vec<Vec<f32>>,
+    /// Shared with the hypotheses that began alike.
+    attention: Vec<Rc<[f32]>>,
+}
+
+impl Live {
+    fn end(&self, log_prob: f64, score: f64, attention: Vec<Rc<[f32]>>, cut: bool) -> Hypothesis {
+        let attention = attention.iter().map(|row| row.to_vec()).collect();
+        Hypothesis { tokens: self.tokens.clone(), log_prob, score, attention, cut }
+    }
 }
 
 /// One sentence's search.
@@ -81,15 +112,15 @@ pub fn beam_search<S: Stepper>(stepper: &mut S, state: S::State, request: &Reque
     let mut state = Some(state);
     sentences.iter_mut().for_each(|sentence| sentence.cut_at_limit(request));
     // At first every sentence has one row; those with a limit of 0 have none left.
-    let mut rows: Vec<usize> = (0..sentences.len()).filter(|&i| !sentences[i].live.is_empty()).collect();
-    if rows.len() < sentences.len() {
-        state = state.map(|state| stepper.select(state, &rows));
+    let running: Vec<usize> = (0..sentences.len()).filter(|&i| !sentences[i].live.is_empty()).collect();
+    if running.len() < sentences.len() {
+        state = state.filter(|_| !running.is_empty()).map(|state| stepper.select(state, &running));
     }
-    while let Some(before) = state.take_if(|_| !rows.is_empty()) {
+    while let Some(before) = state.take_if(|_| live(&sentences).next().is_some()) {
         let last: Vec<usize> = live(&sentences).map(|hypothesis| last_token(stepper, hypothesis)).collect();
         let step = stepper.step(before, &last);
         let vocabulary = stepper.vocabulary();
-        let (mut next_rows, mut at) = (Vec::with_capacity(rows.len()), 0);
+        let (mut next_rows, mut at) = (Vec::with_capacity(last.len()), 0);
         for sentence in &mut sentences {
             let count = sentence.live.len();
             let log_probs = &step.log_probs[at * vocabulary..(at + count) * vocabulary];
@@ -99,8 +130,11 @@ pub fn beam_search<S: Stepper>(stepper: &mut S, state: S::State, request: &Reque
             at += count;
         }
         let unmoved = next_rows.len() == at && next_rows.iter().enumerate().all(|(i, &row)| i == row);
-        state = Some(if unmoved { step.state } else { stepper.select(step.state, &next_rows) });
-        rows = next_rows;
+        state = match next_rows.as_slice() {
+            [] => None,
+            _ if unmoved => Some(step.state),
+            rows => Some(stepper.select(step.state, rows)),
+        };
     }
     sentences.into_iter().map(|sentence| sentence.ranked(request.beam)).collect()
 }
@@ -128,28 +162,27 @@ impl Sentence {
         request: &Request<'_>,
     ) -> Vec<usize> {
         let candidates = self.candidates(log_probs, end, request);
+        let looked: Vec<Rc<[f32]>> = attention.iter().map(|row| Rc::from(row.as_slice())).collect();
         let mut next = Vec::with_capacity(request.beam);
         let mut parents = Vec::with_capacity(request.beam);
         for (place, candidate) in candidates.into_iter().enumerate() {
-            let from = &self.live[candidate.from];
-            let row = attention.get(candidate.from).cloned();
-            let attention = from.attention.iter().cloned().chain(row).collect();
+            let (from, log_prob) = (&self.live[candidate.from], candidate.log_prob);
+            let looked = || from.attention.iter().chain(looked.get(candidate.from)).cloned().collect();
             if candidate.token == end {
                 if place < request.beam {
-                    let score = request.length_penalty.score(candidate.log_prob, from.tokens.len() + 1);
-                    self.finished.push(Hypothesis {
-                        tokens: from.tokens.clone(),
-                        log_prob: candidate.log_prob,
-                        score,
-                        attention,
-                        cut: false,
-                    });
+                    let score = request.length_penalty.score(log_prob, from.tokens.len() + 1);
+                    self.finished.push(from.end(log_prob, score, looked(), false));
                 }
             } else if next.len() < request.beam {
                 let tokens = from.tokens.iter().copied().chain([candidate.token]).collect();
-                next.push(Live { tokens, log_prob: candidate.log_prob, attention });
+                next.push(Live { tokens, log_prob, attention: looked() });
                 parents.push(candidate.from);
             }
+        }
+        if next.is_empty() && self.finished.is_empty() {
+            // No way to go on (a model that says NaN): what there is, is taken.
+            self.cut(request);
+            return Vec::new();
         }
         let done = self.finished.len() >= request.beam;
         self.live = if done { Vec::new() } else { next };
@@ -181,16 +214,17 @@ impl Sentence {
 
     /// Takes what lives as it is, once it has as many tokens as it may have.
     fn cut_at_limit(&mut self, request: &Request<'_>) {
-        if self.live.first().is_none_or(|hypothesis| hypothesis.tokens.len() < self.limit) {
-            return;
+        if self.live.first().is_some_and(|hypothesis| hypothesis.tokens.len() >= self.limit) {
+            self.cut(request);
         }
-        self.finished.extend(self.live.drain(..).map(|live| Hypothesis {
-            score: request.length_penalty.score(live.log_prob, live.tokens.len()),
-            tokens: live.tokens,
-            log_prob: live.log_prob,
-            attention: live.attention,
-            cut: true,
-        }));
+    }
+
+    fn cut(&mut self, request: &Request<'_>) {
+        for mut live in std::mem::take(&mut self.live) {
+            let score = request.length_penalty.score(live.log_prob, live.tokens.len());
+            let attention = std::mem::take(&mut live.attention);
+            self.finished.push(live.end(live.log_prob, score, attention, true));
+        }
     }
 
     fn ranked(mut self, beam: usize) -> Vec<Hypothesis> {

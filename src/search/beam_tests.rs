@@ -121,6 +121,10 @@ fn never_ending_and_empty_translations() {
         let found = beam_search(&mut Made(4, only_end), sentences(1), &request(beam, &[5])).remove(0).remove(0);
         assert_eq!((found.tokens, found.cut, found.log_prob), (vec![], false, 0.0));
     }
+    // A model that has gone wrong still gives something.
+    let broken = |_: usize, _: &[usize]| vec![f32::NAN; 4];
+    let found = beam_search(&mut Made(4, broken), sentences(2), &request(3, &[5, 5]));
+    assert!(found.iter().all(|n_best| n_best.len() == 1 && n_best[0].cut && n_best[0].tokens.is_empty()));
     let nothing = beam_search(&mut Made(4, only_end), sentences(0), &request(2, &[]));
     assert!(nothing.is_empty());
 }

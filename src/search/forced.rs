@@ -24,10 +24,10 @@ pub fn forced<S: Stepper>(stepper: &mut S, state: S::State, targets: &[&[usize]]
         targets.iter().map(|_| Forced { log_probs: Vec::new(), attention: Vec::new() }).collect();
     let mut running: Vec<usize> = (0..targets.len()).collect();
     let mut state = state;
+    if running.is_empty() {
+        return scored;
+    }
     for t in 0.. {
-        if running.is_empty() {
-            break;
-        }
         let begin = stepper.begin();
         let last: Vec<usize> = running.iter().map(|&i| if t == 0 { begin } else { targets[i][t - 1] }).collect();
         let step = stepper.step(state, &last);
@@ -38,7 +38,11 @@ pub fn forced<S: Stepper>(stepper: &mut S, state: S::State, targets: &[&[usize]]
             scored[i].attention.extend(step.attention.get(row).cloned());
         }
         let keep: Vec<usize> = (0..running.len()).filter(|&row| t < targets[running[row]].len()).collect();
-        state = if keep.len() == running.len() { step.state } else { stepper.select(step.state, &keep) };
+        state = match keep.as_slice() {
+            [] => break,
+            keep if keep.len() == running.len() => step.state,
+            keep => stepper.select(step.state, keep),
+        };
         running = keep.into_iter().map(|row| running[row]).collect();
     }
     scored

@@ -5,8 +5,10 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 /// By what a sum of log-probabilities is divided. Lengths count the end of the sentence.
+///
+/// Written `none`, `mean:α` or `gnmt:α`, in configs and on the command line alike.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(try_from = "String", into = "String")]
 pub enum LengthPenalty {
     /// Nothing: the most probable sentence, which tends to be short.
     None,
@@ -19,6 +21,24 @@ pub enum LengthPenalty {
 impl Default for LengthPenalty {
     fn default() -> Self {
         Self::Gnmt(1.0)
+    }
+}
+
+impl From<LengthPenalty> for String {
+    fn from(penalty: LengthPenalty) -> Self {
+        match penalty {
+            LengthPenalty::None => "none".into(),
+            LengthPenalty::Mean(alpha) => format!("mean:{alpha}"),
+            LengthPenalty::Gnmt(alpha) => format!("gnmt:{alpha}"),
+        }
+    }
+}
+
+impl TryFrom<String> for LengthPenalty {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
     }
 }
 

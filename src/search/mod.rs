@@ -6,7 +6,7 @@ pub mod forced;
 pub mod length_penalty;
 pub mod stepper;
 
-pub use beam::{Request, SearchConfig, beam_search};
+pub use beam::{MOST_BEAM, Request, SearchConfig, beam_search};
 pub use forced::{Forced, forced};
 pub use length_penalty::LengthPenalty;
 pub use stepper::{Step, Stepper};
@@ -20,7 +20,8 @@ pub struct Hypothesis {
     pub log_prob: f64,
     /// What it was ranked by: `log_prob` under the length penalty.
     pub score: f64,
-    /// Where each step looked, the step that ended it included; empty without attention.
+    /// Where each step looked, the step that ended it included; empty without attention. A row is as long
+    /// as the batch's longest source, 0 past the sentence's own end.
     pub attention: Vec<Vec<f32>>,
     /// Whether the length limit ended it.
     pub cut: bool,

@@ -41,17 +41,33 @@ impl Words {
     pub fn merged(pieces: &[String]) -> Self {
         let mut words: Vec<String> = Vec::new();
         let mut word_of_piece = Vec::with_capacity(pieces.len());
+        let mut begins = true;
         for piece in pieces {
             let text = piece.trim_start_matches(SPACE_MARK);
-            if words.is_empty() || text.len() < piece.len() {
-                words.push(String::new());
+            begins |= text.len() < piece.len();
+            if !text.is_empty() {
+                if begins {
+                    words.push(String::new());
+                }
+                begins = false;
+                words.last_mut().into_iter().for_each(|word| word.push_str(text));
             }
-            if let Some(word) = words.last_mut() {
-                word.push_str(text);
-            }
-            word_of_piece.push(words.len() - 1);
+            // A bare mark belongs to the word that it begins.
+            word_of_piece.push(if begins { words.len() } else { words.len() - 1 });
+        }
+        // Marks at the very end begin nothing.
+        let last = words.len().saturating_sub(1);
+        word_of_piece.iter_mut().for_each(|word| *word = last.min(*word));
+        if words.is_empty() && !pieces.is_empty() {
+            words.push(SPACE_MARK.to_string());
         }
         Self { words, word_of_piece }
+    }
+
+    /// Adds a word of one piece.
+    pub fn push(&mut self, word: &str) {
+        self.word_of_piece.push(self.words.len());
+        self.words.push(word.to_owned());
     }
 
     /// The words of a sentence at `level`. `marked` says whether its pieces carry space marks; if not,
@@ -86,6 +102,11 @@ mod tests {
         let merged = Words::merged(&pieces("a b ▁ c"));
         assert_eq!(merged.words, ["ab", "c"]);
         assert_eq!(merged.word_of_piece, [0, 0, 1, 1]);
+        // Double and trailing spaces are no words.
+        let merged = Words::merged(&pieces("▁a ▁ ▁b ▁"));
+        assert_eq!(merged.words, ["a", "b"]);
+        assert_eq!(merged.word_of_piece, [0, 1, 1, 1]);
+        assert_eq!(Words::merged(&pieces("▁")).words, ["▁"]);
     }
 
     #[test]

@@ -25,7 +25,8 @@ pub enum Event {
         step: usize,
         /// The pass over the data, from 1.
         epoch: usize,
-        /// Mean loss a target token since the last report, label smoothing included, in nats.
+        /// Mean loss a target token since the last report, label smoothing included, in nats; not a number
+        /// if no update could be used.
         loss: f64,
         /// The rate of the last update.
         learning_rate: f64,

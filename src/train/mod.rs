@@ -97,6 +97,29 @@ pub enum Choice {
 }
 
 impl TrainConfig {
+    /// Refuses what can't be trained with.
+    ///
+    /// # Errors
+    /// Names the key and what it may be.
+    pub fn check(&self) -> Result<()> {
+        let refuse = |what: &str| Err(Error::Config(format!("train.{what}")));
+        match self.max_minutes {
+            _ if !(self.learning_rate.is_finite() && self.learning_rate >= 0.0) => {
+                refuse("learning_rate must be a number of at least 0")
+            }
+            _ if !(0.0..1.0).contains(&self.label_smoothing) => {
+                refuse("label_smoothing must be at least 0 and less than 1")
+            }
+            _ if !(self.clip_norm.is_finite() && self.clip_norm >= 0.0) => {
+                refuse("clip_norm must be a number of at least 0")
+            }
+            Some(minutes) if !(minutes.is_finite() && minutes >= 0.0) => {
+                refuse("max_minutes must be a number of at least 0")
+            }
+            _ => self.batching().map(|_| ()),
+        }
+    }
+
     /// How batches are made: 64 sentences where the config says nothing.
     ///
     /// # Errors
@@ -130,9 +153,9 @@ pub fn train(
     let mut model = model.fork(&device).train();
     let mut optimizer = AdamConfig::new().with_epsilon(1e-8).init();
     let steps_per_epoch = batching.plan(examples, &mut Rng::new(config.seed, 1)).len();
-    let total = config.max_steps.unwrap_or(usize::MAX).min(config.max_epochs * steps_per_epoch);
+    let total = config.max_steps.unwrap_or(usize::MAX).min(config.max_epochs.saturating_mul(steps_per_epoch));
     let schedule = Schedule::new(config, total);
-    let mut clock = Clock::start(config.max_minutes);
+    let clock = Clock::start(config.max_minutes);
     let mut progress = Progress::default();
     observer.event(&Event::Started { steps_per_epoch, total_steps: total, pairs: examples.len() })?;
 
@@ -209,7 +232,7 @@ fn validate(
 ) -> Result<()> {
     let model = model.valid();
     let scores = dev.score(&model, &device.clone().without_autodiff())?;
-    let best = progress.best.is_none_or(|best| scores.beats(&best, config.choose_by));
+    let best = scores.beats(progress.best.as_ref(), config.choose_by);
     progress.validated_at = progress.step;
     progress.without_gain = if best { 0 } else { progress.without_gain + 1 };
     observer.event(&Event::Validated { step: progress.step, scores, best })?;
@@ -237,7 +260,7 @@ impl Clock {
         self.started.elapsed()
     }
 
-    fn over(&mut self, step: usize, total: usize, interrupted: bool) -> Option<StopReason> {
+    fn over(&self, step: usize, total: usize, interrupted: bool) -> Option<StopReason> {
         if interrupted {
             return Some(StopReason::Interrupted);
         }
@@ -277,10 +300,10 @@ impl Progress {
         self.tokens += tokens;
         self.busy += busy;
         self.since_report.busy += busy;
+        self.since_report.norm = norm;
         if usable {
             self.since_report.tokens += tokens;
             self.since_report.loss += loss * tokens as f64;
-            self.since_report.norm = norm;
         } else {
             self.skipped += 1;
         }
@@ -291,7 +314,8 @@ impl Progress {
         Event::Progress {
             step: self.step,
             epoch,
-            loss: since.loss / since.tokens.max(1) as f64,
+            // NaN if no update could be used.
+            loss: since.loss / since.tokens as f64,
             learning_rate,
             gradient_norm: since.norm,
             tokens_per_second: since.tokens as f64 / since.busy.as_secs_f64().max(1e-9),

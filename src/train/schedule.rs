@@ -11,7 +11,7 @@ pub enum Decay {
     /// It does not.
     #[default]
     Constant,
-    /// In a line to 0 at the last update that the config allows.
+    /// In a line to 0, which the update after the last would get.
     Linear,
     /// With the inverse square root of the step (Vaswani et al. 2017, section 5.3).
     InverseSqrt,

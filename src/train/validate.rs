@@ -3,13 +3,17 @@
 use burn::tensor::Device;
 use serde::Serialize;
 
-use super::batch::{Batch, Example};
+use super::batch::{Batch, Batching, Example};
 use super::{Choice, loss};
 use crate::error::Result;
 use crate::metrics::{BleuConfig, Tokenization, exact_match};
 use crate::model::{Seq2Seq, batched};
+use crate::rng::Rng;
 use crate::search::SearchConfig;
 use crate::text::Tokenizer;
+
+/// Target tokens in a batch of the loss.
+const BATCH_TOKENS: usize = 2000;
 
 /// What a model is scored on.
 #[derive(Clone, Debug)]
@@ -40,8 +44,12 @@ pub struct Scores {
 }
 
 impl Scores {
-    /// Whether these are better than others.
-    pub fn beats(&self, other: &Self, by: Choice) -> bool {
+    /// Whether these are better than others, or than nothing. Scores that are no numbers never are.
+    pub fn beats(&self, other: Option<&Self>, by: Choice) -> bool {
+        if !self.loss.is_finite() {
+            return false;
+        }
+        let Some(other) = other else { return true };
         let lower_loss = self.loss < other.loss;
         match by {
             Choice::Loss => lower_loss,
@@ -59,7 +67,7 @@ impl DevSet {
         let loss = self.loss(model, device);
         let sources: Vec<&[usize]> = self.examples.iter().map(|example| example.source.as_slice()).collect();
         let greedy = SearchConfig { beam: 1, batch: self.batch, ..SearchConfig::default() };
-        let translations = batched::translate(model, &sources, &greedy, device)
+        let translations = batched::translate(model, &sources, &greedy, 1, device)
             .iter()
             .map(|n_best| self.target_tokenizer.decode(n_best.first().map_or(&[][..], |best| &best.tokens)))
             .collect::<Result<Vec<_>>>()?;
@@ -74,11 +82,10 @@ impl DevSet {
 
     /// Cross-entropy a target token in nats.
     pub fn loss(&self, model: &Seq2Seq, device: &Device) -> f64 {
-        let mut order: Vec<&Example> = self.examples.iter().collect();
-        order.sort_by_key(|example| example.target_tokens());
         let (mut sum, mut tokens) = (0.0, 0);
-        for examples in order.chunks(self.batch.max(1)) {
-            let batch = Batch::new(examples, device);
+        // By tokens: how long the longest sentences are, nobody has checked.
+        for places in Batching::Tokens(BATCH_TOKENS).plan(&self.examples, &mut Rng::new(0, 0)) {
+            let batch = Batch::new(&places.iter().map(|&i| &self.examples[i]).collect::<Vec<_>>(), device);
             sum += loss::batch_loss(model, &batch, 0.0).into_scalar::<f64>() * batch.tokens as f64;
             tokens += batch.tokens;
         }

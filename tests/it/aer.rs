@@ -10,7 +10,7 @@ use zhuyi::corpus::read;
 use super::support::{data, json};
 
 fn links(path: &Path) -> Vec<SentenceLinks> {
-    parse_lines(path, read::lines(&read::text(path).unwrap()), 0).unwrap().sentences
+    parse_lines(path, read::lines(&read::text(path).unwrap()), 0).unwrap()
 }
 
 #[test]

@@ -102,6 +102,7 @@ fn pair(phrase: &Phrase) -> Pair {
         source: phrase.english.join(" "),
         target: phrase.chinese.join(" "),
         links: Some(phrase.sentence_links()),
+        line: 0,
     }
 }
 

@@ -1,0 +1,80 @@
+//! Gold links: where they come from, and how well a model's agree with them.
+
+use std::path::Path;
+
+use super::output::warn;
+use zhuyi::alignment::{AlignmentErrorRate, SentenceLinks, links};
+use zhuyi::corpus::{Pair, read};
+use zhuyi::text::normalize::one_line;
+use zhuyi::text::words::Level;
+use zhuyi::translator::{Rendered, View};
+use zhuyi::{Error, Result};
+
+/// How alignments are told that links are scored on: words between spaces, without ends.
+pub fn view() -> View {
+    View { level: Level::Word, ..View::default() }
+}
+
+/// The gold links that pairs brought along, if any did. Blank pairs have none to bring; any other pair that
+/// lacks them is an error. `place` is named in messages.
+pub fn of_pairs(place: &Path, pairs: &[Pair], base: usize) -> Result<Option<Vec<SentenceLinks>>> {
+    if pairs.iter().all(|pair| pair.links.is_none()) {
+        return Ok(None);
+    }
+    let links = |pair: &Pair| match &pair.links {
+        Some(links) => Ok(links.clone()),
+        None if pair.source.trim().is_empty() && pair.target.trim().is_empty() => Ok(SentenceLinks::default()),
+        None => Err(Error::line(place, pair.line, "no gold links, though other lines have some")),
+    };
+    let gold = pairs.iter().map(links).collect::<Result<Vec<_>>>()?;
+    warn_one_based(place, &gold, base);
+    check_words(place, pairs)?;
+    Ok(Some(gold))
+}
+
+/// The gold links of a file of its own, one line a pair.
+pub fn of_file(path: &Path, place: &Path, pairs: &[Pair], base: usize) -> Result<Vec<SentenceLinks>> {
+    let gold = read_links(path, base)?;
+    read::check_equal([place, path], [pairs.len(), gold.len()])?;
+    for ((pair, links), line) in pairs.iter().zip(&gold).zip(1..) {
+        links::check_bounds(path, line, links, (read::words(&pair.source), read::words(&pair.target)))?;
+    }
+    check_words(place, pairs)?;
+    Ok(gold)
+}
+
+/// A file of links.
+pub fn read_links(path: &Path, base: usize) -> Result<Vec<SentenceLinks>> {
+    let text = read::text(path)?;
+    let links = links::parse_lines(path, read::lines(&text), base)?;
+    warn_one_based(path, &links, base);
+    Ok(links)
+}
+
+/// How well links at words agree with gold ones, and the best that one link for each target word can.
+pub fn score(aligned: &[Rendered], gold: &[SentenceLinks]) -> [AlignmentErrorRate; 2] {
+    let pairs = || aligned.iter().map(|rendered| &rendered.alignment).zip(gold);
+    [
+        pairs().map(|(ours, gold)| AlignmentErrorRate::of(&ours.links(), gold)).sum(),
+        pairs().map(|(ours, gold)| AlignmentErrorRate::floor(gold, ours.target.len())).sum(),
+    ]
+}
+
+fn warn_one_based(path: &Path, gold: &[SentenceLinks], base: usize) {
+    if links::looks_one_based(gold.iter(), base) {
+        warn(&format!("{}: no word has the index 0; if words count from 1, add --index-base 1", path.display()));
+    }
+}
+
+/// The model reads any white space as a space; gold links count words between U+0020 only. Where the two differ,
+/// links would slip.
+fn check_words(place: &Path, pairs: &[Pair]) -> Result<()> {
+    let slips = |pair: &&Pair| read::words(&one_line(&pair.source)) != read::words(&pair.source);
+    match pairs.iter().find(slips) {
+        Some(pair) => {
+            let message = "a space other than U+0020 inside the source would move its links: replace it";
+            Err(Error::line(place, pair.line, message))
+        }
+        None => Ok(()),
+    }
+}
