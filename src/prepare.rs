@@ -1,5 +1,6 @@
 //! From a config to data that can be trained on: read, check, clean, learn vocabularies, encode.
 
+use crate::attention::ScoreKind;
 use crate::config::Config;
 use crate::corpus::read::Gold;
 use crate::corpus::{Limits, Location, Pair, Report, clean};
@@ -29,35 +30,47 @@ pub struct Prepared {
 /// # Errors
 /// Files that can't be read or don't pair up, and data of which nothing is left.
 pub fn prepare(config: &Config) -> Result<Prepared> {
-    let (train, train_report) = pairs(config, &config.data.train)?;
-    let (dev, dev_report) = pairs(config, &config.data.dev)?;
+    let (train, mut train_report) = pairs(config, "train", &config.data.train)?;
+    let (dev, mut dev_report) = pairs(config, "dev", &config.data.dev)?;
     let (source, target) = tokenizers(&config.text, &train)?;
-    let (examples, train_report) = encode(&train, &source, &target, config.train.max_tokens, train_report)?;
-    let (dev_examples, dev_report) = encode(&dev, &source, &target, usize::MAX, dev_report)?;
-    for (name, location, examples) in
-        [("train", &config.data.train, &examples), ("dev", &config.data.dev, &dev_examples)]
-    {
+    // `location` has a last position; every other score takes sources of any length.
+    let positions = match config.attention.score {
+        ScoreKind::Location => config.attention.max_positions,
+        _ => usize::MAX,
+    };
+    let most = config.train.max_tokens;
+    let limits = |tokens: usize| TokenLimits { source: tokens.min(positions), target: tokens };
+    let (examples, _) = encode(train, &source, &target, limits(most), &mut train_report)?;
+    let (dev, references) = encode(dev, &source, &target, limits(usize::MAX), &mut dev_report)?;
+    for (name, examples) in [("train", &examples), ("dev", &dev)] {
         if examples.is_empty() {
-            return Err(Error::Config(format!("data.{name} = {location}: no pair is left to use")));
+            return Err(Error::Config(format!(
+                "data.{name}: every pair is too long for train.max_tokens = {most}"
+            )));
         }
     }
+    let language = Some(config.data.direction().1);
     let dev = DevSet {
-        examples: dev_examples,
-        references: dev.into_iter().map(|pair| pair.target).collect(),
+        tokenization: Tokenization::choose(language, &references),
+        examples: dev,
+        references,
         target_tokenizer: target.clone(),
-        tokenization: Tokenization::for_language(config.data.direction().1),
         batch: config.search.batch,
     };
     Ok(Prepared { source, target, examples, dev, reports: [train_report, dev_report] })
 }
 
 /// The clean pairs of a location, in the direction of the config.
-fn pairs(config: &Config, location: &Location) -> Result<(Vec<Pair>, Report)> {
+fn pairs(config: &Config, name: &str, location: &Location) -> Result<(Vec<Pair>, Report)> {
     let mut pairs = location.read(Gold::Ignored)?;
     if config.data.reverse {
         pairs = pairs.into_iter().map(Pair::reversed).collect();
     }
-    Ok(clean(pairs, &config.text.normalize, Limits::default()))
+    let (pairs, report) = clean(pairs, &config.text.normalize, Limits::default());
+    if pairs.is_empty() {
+        return Err(Error::Config(format!("data.{name} = {location}: no pair is left to use ({report})")));
+    }
+    Ok((pairs, report))
 }
 
 /// Learns both vocabularies from the training pairs.
@@ -71,22 +84,54 @@ fn tokenizers(config: &TextConfig, pairs: &[Pair]) -> Result<(Tokenizer, Tokeniz
     Ok((Tokenizer::train(&config.source, sources)?, Tokenizer::train(&config.target, targets)?))
 }
 
+/// The most tokens of each side, ends counted.
+#[derive(Clone, Copy)]
+struct TokenLimits {
+    source: usize,
+    target: usize,
+}
+
+/// Pairs in ids, with the targets as text; what is too long is reported instead.
 fn encode(
-    pairs: &[Pair],
+    pairs: Vec<Pair>,
     source: &Tokenizer,
     target: &Tokenizer,
-    max_tokens: usize,
-    mut report: Report,
-) -> Result<(Vec<Example>, Report)> {
-    let mut examples = Vec::with_capacity(pairs.len());
-    for (i, pair) in pairs.iter().enumerate() {
+    most: TokenLimits,
+    report: &mut Report,
+) -> Result<(Vec<Example>, Vec<String>)> {
+    let (mut examples, mut references) = (Vec::with_capacity(pairs.len()), Vec::with_capacity(pairs.len()));
+    for pair in pairs {
         let example = Example::new(source.encode(&pair.source)?.ids, target.encode(&pair.target)?.ids);
-        if example.source.len().max(example.target_tokens()) > max_tokens {
-            report.drop(format!("more than {max_tokens} tokens"), i + 1);
+        if example.source.len() > most.source {
+            report.drop(format!("more than {} source tokens", most.source), pair.line);
+        } else if example.target_tokens() > most.target {
+            report.drop(format!("more than {} target tokens", most.target), pair.line);
         } else {
             examples.push(example);
+            references.push(pair.target);
         }
     }
     report.kept = examples.len();
-    Ok((examples, report))
+    Ok((examples, references))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `location` must never meet a source past its last position, in training or on the dev set.
+    #[test]
+    fn sources_that_location_cannot_reach_are_left_out() {
+        let settings = ["attention.score=location".to_owned(), "attention.max_positions=6".to_owned()];
+        let config = Config::parse("toy.toml".as_ref(), crate::config::TOY, &settings).unwrap();
+        let data = prepare(&config).unwrap();
+        assert!(data.examples.iter().chain(&data.dev.examples).all(|example| example.source.len() <= 6));
+        assert_eq!(data.dev.examples.len(), data.dev.references.len());
+        for report in &data.reports {
+            assert!(
+                report.kept < report.read && report.to_string().contains("more than 6 source tokens"),
+                "{report}"
+            );
+        }
+    }
 }

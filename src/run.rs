@@ -20,7 +20,7 @@ use burn::store::{ModuleSnapshot, SafetensorsStore};
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
-use crate::config::Config;
+use crate::config::{Config, keys};
 use crate::error::{Error, Result};
 use crate::model::{Seq2Seq, Vocabularies};
 use crate::rng::Rng;
@@ -170,7 +170,7 @@ impl RunDir {
             parameters,
         };
         let manifest = serde_json::to_string_pretty(&manifest).map_err(|why| Error::Model(why.to_string()))?;
-        self.write(CONFIG, config.to_toml()?.as_bytes())?;
+        self.write(CONFIG, keys::commented(config)?.as_bytes())?;
         self.write(SOURCE_TOKENIZER, source.to_json()?.as_bytes())?;
         self.write(TARGET_TOKENIZER, target.to_json()?.as_bytes())?;
         self.write(MANIFEST, (manifest + "\n").as_bytes())

@@ -39,7 +39,7 @@ impl ModuleMapper for Move {
         }
         param.map(|tensor| {
             let (shape, device) = (tensor.dims(), tensor.device());
-            let mut values: Vec<f64> = tensor.into_data().to_vec().unwrap();
+            let mut values: Vec<f64> = tensor.into_data().try_to_vec().unwrap();
             values[self.place] += self.by;
             Tensor::from_data(TensorData::new(values, shape), &device)
         })
@@ -51,7 +51,7 @@ struct Collect(GradientsParams, Vec<Vec<f64>>);
 
 impl ModuleVisitor for Collect {
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        self.1.push(self.0.get::<D>(param.id).unwrap().into_data().to_vec().unwrap());
+        self.1.push(self.0.get::<D>(param.id).unwrap().into_data().try_to_vec().unwrap());
     }
 }
 
@@ -101,7 +101,14 @@ fn gradients_are_central_differences() {
                     let config = ModelConfig {
                         embedding: EmbeddingConfig { size: 3 },
                         encoder: EncoderConfig { hidden: 2, layers: 1, bidirectional: true, gru },
-                        decoder: DecoderConfig { hidden: 4, layers: 1, gru, timing, input_feeding, tied: input_feeding },
+                        decoder: DecoderConfig {
+                            hidden: 4,
+                            layers: 1,
+                            gru,
+                            timing,
+                            input_feeding,
+                            tied: input_feeding,
+                        },
                         attention: AttentionConfig { score, size: 3, max_positions: 4 },
                         regularization: Regularization::default(),
                     };

@@ -123,7 +123,8 @@ mod tests {
 
     #[test]
     fn the_floor_is_what_one_link_a_word_can_reach() {
-        let floor = |gold: &str, targets| AlignmentErrorRate::floor(&SentenceLinks::parse(gold, 0).unwrap(), targets);
+        let floor =
+            |gold: &str, targets| AlignmentErrorRate::floor(&SentenceLinks::parse(gold, 0).unwrap(), targets);
         assert_eq!(floor("0-0 1p1 2-2", 3).aer(), 0.0);
         // Two sure links for one word: one must be missed.
         assert!((floor("0-0 1-0", 1).aer() - (1.0 - 2.0 / 3.0)).abs() < 1e-12);

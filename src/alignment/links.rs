@@ -145,7 +145,8 @@ pub fn check_bounds(
 /// from 1.
 pub fn looks_one_based<'a>(sentences: impl Iterator<Item = &'a SentenceLinks> + Clone, base: usize) -> bool {
     let mut links = sentences.clone().flat_map(SentenceLinks::iter);
-    base == 0 && sentences.flat_map(SentenceLinks::iter).next().is_some()
+    base == 0
+        && sentences.flat_map(SentenceLinks::iter).next().is_some()
         && links.all(|link| link.source > 0 && link.target > 0)
 }
 

@@ -49,7 +49,7 @@ mod tests {
         let (b, s) = (lengths.len(), scores.len() / lengths.len());
         let device = Device::flex();
         let scores = Tensor::<1>::from_floats(scores, &device).reshape([b, 1, s]);
-        SourceMask::from_lengths(lengths, s, &device).softmax(scores).into_data().to_vec().unwrap()
+        SourceMask::from_lengths(lengths, s, &device).softmax(scores).into_data().try_to_vec().unwrap()
     }
 
     /// Known fault A1: padding must get nothing, however high its score.
@@ -69,7 +69,7 @@ mod tests {
         let mask = SourceMask::from_lengths(&[0, 2], 2, &device);
         let loss = mask.softmax(scores.clone()).slice([0..2, 0..1, 0..1]).sum();
         let gradients = loss.backward();
-        let gradient: Vec<f32> = scores.grad(&gradients).unwrap().into_data().to_vec().unwrap();
+        let gradient: Vec<f32> = scores.grad(&gradients).unwrap().into_data().try_to_vec().unwrap();
         assert_eq!(gradient[..2], [0.0, 0.0]);
         assert!(gradient[2] > 0.1 && (gradient[2] + gradient[3]).abs() < 1e-6);
     }

@@ -74,12 +74,20 @@ pub struct Attended {
 }
 
 impl AttentionConfig {
-    /// Attention with fresh weights.
+    /// Refuses sizes that the score function can't connect.
     ///
     /// # Errors
-    /// Sizes that the score function can't connect.
-    pub fn init(&self, sizes: Sizes, rng: &mut Rng, device: &Device) -> Result<Attention> {
-        Ok(Attention { score: Score::init(self, sizes, rng, device)? })
+    /// Names the keys and what to change.
+    pub fn check(&self, sizes: Sizes) -> Result<()> {
+        match self.score {
+            ScoreKind::Dot => score::dot::Dot::check(sizes),
+            _ => Ok(()),
+        }
+    }
+
+    /// Attention with fresh weights. What [`AttentionConfig::check`] refuses must not come here.
+    pub fn init(&self, sizes: Sizes, rng: &mut Rng, device: &Device) -> Attention {
+        Attention { score: Score::init(self, sizes, rng, device) }
     }
 }
 

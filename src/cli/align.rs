@@ -76,7 +76,9 @@ pub fn run(args: AlignArgs) -> anyhow::Result<()> {
     }
     let view = args.view.view(Level::Word);
     if args.format != AlignFormat::Json && view != gold::view() {
-        return Err(Error::Usage("links are told between words: --level and --ends need --format json".into()).into());
+        return Err(
+            Error::Usage("links are told between words: --level and --ends need --format json".into()).into()
+        );
     }
     let (place, pairs) = pairs(&args, base)?;
     let gold = match &args.gold {
@@ -88,8 +90,7 @@ pub fn run(args: AlignArgs) -> anyhow::Result<()> {
         let message = "this run has no attention (attention.score = \"none\"), so it can't align";
         return Err(Error::Model(message.into()).into());
     }
-    let texts: Vec<(&str, &str)> =
-        pairs.iter().map(|pair| (pair.source.as_str(), pair.target.as_str())).collect();
+    let texts: Vec<(&str, &str)> = pairs.iter().map(|pair| (pair.source.as_str(), pair.target.as_str())).collect();
     let aligned = translator.align(&texts, view, 0)?;
     for (number, (rendered, pair)) in aligned.iter().zip(&pairs).enumerate() {
         tell(&args, number, rendered, pair)?;

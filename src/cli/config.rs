@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::output::{print, print_json};
 use super::{Format, RUNS};
-use zhuyi::config::{Config, TOY};
+use zhuyi::config::{Config, TOY, keys};
 use zhuyi::corpus::read;
 use zhuyi::run::RunDir;
 
@@ -29,7 +29,7 @@ pub struct ShowArgs {
     #[arg(long, value_name = "DIR")]
     run: Option<PathBuf>,
     /// A key in place of the config's
-    #[arg(long = "set", value_name = "KEY=VALUE")]
+    #[arg(long = "set", value_name = "KEY=VALUE", conflicts_with = "run")]
     settings: Vec<String>,
     /// The form of the answer
     #[arg(long, value_enum, default_value = "text")]
@@ -43,7 +43,7 @@ pub fn run(ConfigCommand::Show(args): ConfigCommand) -> anyhow::Result<()> {
         _ => Config::parse(Path::new("configs/toy.toml"), TOY, &args.settings)?,
     };
     match args.format {
-        Format::Text => print(config.to_toml()?.trim_end()),
+        Format::Text => print(keys::commented(&config)?.trim_end()),
         Format::Json => print_json(&config),
     }
 }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::output::{note, print, print_json, warn};
 use super::Format;
+use super::output::{note, print, print_json, warn};
 use zhuyi::corpus::read::Gold;
 use zhuyi::corpus::{Limits, Location, clean, toy};
 use zhuyi::run::write_whole;

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::output::{print, print_json};
 use super::{Format, RUNS, RunArgs, gold};
 use zhuyi::alignment::AlignmentErrorRate;
-use zhuyi::corpus::read::{self, Gold};
 use zhuyi::corpus::Pair;
+use zhuyi::corpus::read::{self, Gold};
 use zhuyi::metrics::by_length::by_length;
 use zhuyi::metrics::{BleuConfig, ChrfConfig, Tokenization, exact_match};
 use zhuyi::run::RunDir;
@@ -166,8 +166,7 @@ fn links(translator: &Translator, pairs: &[Pair], place: &Path) -> Result<Option
     let (Some(gold), true) = (gold::of_pairs(place, pairs, 0)?, translator.has_attention()) else {
         return Ok(None);
     };
-    let texts: Vec<(&str, &str)> =
-        pairs.iter().map(|pair| (pair.source.as_str(), pair.target.as_str())).collect();
+    let texts: Vec<(&str, &str)> = pairs.iter().map(|pair| (pair.source.as_str(), pair.target.as_str())).collect();
     Ok(Some(gold::score(&translator.align(&texts, gold::view(), 0)?, &gold)))
 }
 

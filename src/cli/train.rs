@@ -11,7 +11,7 @@ use signal_hook::flag;
 use super::output::{Interrupted, note, print, print_json};
 use super::progress::Console;
 use super::{DeviceArgs, Format, RUNS};
-use zhuyi::config::{AttentionName, Config, TOY};
+use zhuyi::config::{AttentionName, Config, OWN, TOY};
 use zhuyi::corpus::read;
 use zhuyi::model::{Seq2Seq, Vocabularies};
 use zhuyi::prepare::prepare;
@@ -26,7 +26,7 @@ use zhuyi::{Error, Result};
   zhuyi train --attention bahdanau --set train.max_epochs=5
   zhuyi train --config configs/multi30k-de-en.toml --run runs/deen")]
 pub struct TrainArgs {
-    /// The config file [default: the toy corpus, built in]
+    /// The config file [default: the toy corpus, built in; with --set data.train=… configs/own.toml, built in]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// The attention, in place of the config's
@@ -110,16 +110,22 @@ fn resolve(args: &TrainArgs) -> Result<Config> {
     settings.extend(args.settings.iter().cloned());
     match &args.config {
         Some(path) => Config::parse(path, &read::text(path)?, &settings),
+        // Own data without a config: the toy's small sizes and its text rules would do it no justice.
+        None if names_data(&settings) => Config::parse(Path::new("configs/own.toml"), OWN, &settings),
         None => Config::parse(Path::new("configs/toy.toml"), TOY, &settings),
     }
+}
+
+fn names_data(settings: &[String]) -> bool {
+    settings.iter().any(|setting| setting.starts_with("data.train=") && !setting.starts_with("data.train=toy:"))
 }
 
 fn run_path(args: &TrainArgs, config: &Config) -> PathBuf {
     if let Some(path) = &args.run {
         return path.clone();
     }
-    let name =
-        args.config.as_deref().and_then(Path::file_stem).map_or("toy".into(), |stem| stem.to_string_lossy());
+    let stem = args.config.as_deref().and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
+    let name = stem.unwrap_or_else(|| if config.data.train.is_toy() { "toy" } else { "own" }.to_owned());
     let attention = args.attention.map_or(config.attention.score.name(), |attention| attention.0.name());
     RunDir::fresh_path(Path::new(RUNS), &format!("{name}-{attention}"))
 }

@@ -123,7 +123,9 @@ pub fn run(args: TranslateArgs) -> anyhow::Result<()> {
     // Opened before the output is made, so that a mistyped name costs nothing.
     let (place, lines) = match &args.input {
         Some(path) => (path.as_path(), read_lines(BufReader::new(File::open(path).map_err(Error::io(path))?))),
-        None if args.text.is_empty() => (Path::new("standard input"), read_lines(BufReader::new(std::io::stdin()))),
+        None if args.text.is_empty() => {
+            (Path::new("standard input"), read_lines(BufReader::new(std::io::stdin())))
+        }
         None => (Path::new("arguments"), mpsc::channel().1),
     };
     let out: Box<dyn Write> = match &args.output {
@@ -244,7 +246,9 @@ impl Teller<'_> {
             self.warn_unknown(&translation.unknown);
             match self.args.format {
                 TranslationFormat::Text => self.text(&translation)?,
-                TranslationFormat::Json => writeln!(self.out, "{}", json(&translation, self.told, self.args.n_best > 1)?)?,
+                TranslationFormat::Json => {
+                    writeln!(self.out, "{}", json(&translation, self.told, self.args.n_best > 1)?)?
+                }
                 TranslationFormat::Pharaoh => writeln!(self.out, "{}", translation.best().alignment.links())?,
             }
             if self.args.show {

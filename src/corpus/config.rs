@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Location;
+use crate::error::{Error, Result};
 
 /// Where the pairs are, and in which languages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,9 +17,9 @@ pub struct DataConfig {
     pub test: Option<Location>,
     /// Translate from the second column (or file) to the first.
     pub reverse: bool,
-    /// The first side's language, an ISO 639 code.
+    /// The first side's language, an ISO 639 code; may be empty.
     pub source_language: String,
-    /// The second side's language, an ISO 639 code.
+    /// The second side's language, an ISO 639 code; if empty, BLEU goes by the script.
     pub target_language: String,
 }
 
@@ -29,13 +30,30 @@ impl Default for DataConfig {
             dev: Location::toy("dev"),
             test: Some(Location::toy("test")),
             reverse: false,
-            source_language: "en".into(),
-            target_language: "zh".into(),
+            source_language: String::new(),
+            target_language: String::new(),
         }
     }
 }
 
 impl DataConfig {
+    /// Refuses to choose a model of one's own data on the toy corpus, and sets its test part aside.
+    ///
+    /// # Errors
+    /// Names the key that is missing.
+    pub fn resolve(&mut self) -> Result<()> {
+        if self.train.is_toy() {
+            return Ok(());
+        }
+        if self.dev.is_toy() {
+            let message =
+                "data.train is your own, but data.dev is the toy corpus: name pairs to choose the model on";
+            return Err(Error::Config(message.into()));
+        }
+        self.test = self.test.take().filter(|test| !test.is_toy());
+        Ok(())
+    }
+
     /// The language that is translated from and the one that is translated to.
     pub fn direction(&self) -> (&str, &str) {
         match self.reverse {

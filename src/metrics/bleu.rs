@@ -165,7 +165,7 @@ impl BleuConfig {
             return (precisions, order);
         }
         let mut halved = 1.0;
-        for n in 0..self.max_order {
+        for (n, precision) in precisions.iter_mut().enumerate() {
             let (mut correct, mut total) = (counts.correct[n] as f64, counts.total[n] as f64);
             if let (Smoothing::AddK(k), true) = (self.smoothing, n > 0) {
                 (correct, total) = (correct + k, total + k);
@@ -176,7 +176,7 @@ impl BleuConfig {
             if self.effective_order {
                 order = n + 1;
             }
-            precisions[n] = match self.smoothing {
+            *precision = match self.smoothing {
                 _ if correct > 0.0 => 100.0 * correct / total,
                 Smoothing::Exponential => {
                     halved *= 2.0;

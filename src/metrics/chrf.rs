@@ -38,6 +38,9 @@ pub struct Chrf {
     pub signature: String,
 }
 
+/// How often each n-gram of one order occurs.
+type Ngrams = HashMap<Vec<char>, usize>;
+
 /// N-grams of one order: the hypothesis', the reference's, shared ones.
 type Counts = [usize; 3];
 
@@ -95,7 +98,7 @@ impl ChrfConfig {
         100.0 * (1.0 + factor) * precision * recall / (factor * precision + recall)
     }
 
-    fn ngrams(&self, text: &str) -> Vec<HashMap<Vec<char>, usize>> {
+    fn ngrams(&self, text: &str) -> Vec<Ngrams> {
         let text = if self.lowercase { text.to_lowercase() } else { text.to_owned() };
         let characters: Vec<char> = text.chars().filter(|&c| self.whitespace || !is_space(c)).collect();
         let order = |n| {
@@ -107,8 +110,8 @@ impl ChrfConfig {
     }
 }
 
-fn matches(hypothesis: &[HashMap<Vec<char>, usize>], reference: &[HashMap<Vec<char>, usize>]) -> Vec<Counts> {
-    let order = |(hypothesis, reference): (&HashMap<Vec<char>, usize>, &HashMap<Vec<char>, usize>)| {
+fn matches(hypothesis: &[Ngrams], reference: &[Ngrams]) -> Vec<Counts> {
+    let order = |(hypothesis, reference): (&Ngrams, &Ngrams)| {
         let shared = hypothesis.iter().map(|(ngram, n)| n.min(reference.get(ngram).unwrap_or(&0))).sum();
         // Orders that the reference is too short for say nothing about the hypothesis.
         let hypothesis = if reference.is_empty() { 0 } else { hypothesis.values().sum() };

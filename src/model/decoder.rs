@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 
 use super::gru::Gru;
 use crate::attention::{Attended, Attention, AttentionConfig, Memory, Sizes};
-use crate::error::Result;
 use crate::init::{self, Bias};
 use crate::kernels::gru::{Direction, ResetForm};
 use crate::rng::Rng;
@@ -70,9 +69,6 @@ impl DecoderConfig {
     }
 
     /// A decoder with fresh weights.
-    ///
-    /// # Errors
-    /// Sizes that the attention can't connect.
     pub fn init(
         &self,
         attention: &AttentionConfig,
@@ -80,8 +76,8 @@ impl DecoderConfig {
         dropout: f64,
         rng: &mut Rng,
         device: &Device,
-    ) -> Result<Decoder> {
-        let attention = attention.init(Sizes { query: self.hidden, memory }, rng, device)?;
+    ) -> Decoder {
+        let attention = attention.init(Sizes { query: self.hidden, memory }, rng, device);
         let (context, readout) = (attention.context_size(memory), self.readout_size(embedding));
         let fed = if self.input_feeding { readout } else { 0 };
         let (step_in, readout_in) = match self.timing {
@@ -94,7 +90,7 @@ impl DecoderConfig {
                 Gru::init([d_in, self.hidden], self.gru, rng, device)
             })
             .collect();
-        Ok(Decoder {
+        Decoder {
             bridge: init::linear(rng, [memory, self.hidden], Bias::Learned, device),
             layers,
             attention,
@@ -102,7 +98,7 @@ impl DecoderConfig {
             dropout: DropoutConfig::new(dropout).init(),
             timing: self.timing,
             input_feeding: self.input_feeding,
-        })
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::decoder::{Decoder, DecoderConfig, DecoderState};
 use super::embedding::EmbeddingConfig;
 use super::encoder::{Encoder, EncoderConfig};
-use crate::attention::{AttentionConfig, Memory, Score, SourceMask};
+use crate::attention::{AttentionConfig, Memory, Score, Sizes, SourceMask};
 use crate::error::{Error, Result};
 use crate::init::{self, Bias};
 use crate::rng::Rng;
@@ -82,7 +82,7 @@ impl ModelConfig {
     /// A model with fresh weights.
     ///
     /// # Errors
-    /// Sizes of zero, dropout outside [0, 1), sizes that the attention can't connect.
+    /// What [`ModelConfig::check`] refuses.
     pub fn init(&self, vocabularies: Vocabularies, rng: &mut Rng, device: &Device) -> Result<Seq2Seq> {
         self.check()?;
         let (size, dropout) = (self.embedding.size, self.regularization.dropout);
@@ -90,7 +90,7 @@ impl ModelConfig {
         let target_embedding = self.embedding.init(vocabularies.target, rng, device);
         let encoder = self.encoder.init(size, dropout, rng, device);
         let sizes = [size, self.encoder.memory_size()];
-        let decoder = self.decoder.init(&self.attention, sizes, dropout, rng, device)?;
+        let decoder = self.decoder.init(&self.attention, sizes, dropout, rng, device);
         let readout = self.decoder.readout_size(size);
         let output =
             (!self.decoder.tied).then(|| init::linear(rng, [readout, vocabularies.target], Bias::None, device));
@@ -98,7 +98,11 @@ impl ModelConfig {
         Ok(Seq2Seq { source_embedding, target_embedding, encoder, decoder, output, dropout })
     }
 
-    fn check(&self) -> Result<()> {
+    /// Refuses what can't be built.
+    ///
+    /// # Errors
+    /// Names the key and what it may be.
+    pub fn check(&self) -> Result<()> {
         let sizes = [
             ("embedding.size", self.embedding.size),
             ("encoder.hidden", self.encoder.hidden),
@@ -117,7 +121,7 @@ impl ModelConfig {
                 "model.dropout is {dropout}; it must be at least 0 and less than 1"
             )));
         }
-        Ok(())
+        self.attention.check(Sizes { query: self.decoder.hidden, memory: self.encoder.memory_size() })
     }
 }
 

@@ -93,14 +93,11 @@ mod tests {
 
     fn parse(svg: &str) -> (Vec<String>, Vec<String>) {
         let document = roxmltree::Document::parse(svg).unwrap();
-        let text = |name: &str| {
-            document
-                .descendants()
-                .filter(|node| node.has_tag_name(name))
-                .filter_map(|node| node.text())
-                .map(str::to_owned)
+        let text = |name: &str| -> Vec<String> {
+            let nodes = document.descendants().filter(|node| node.has_tag_name(name));
+            nodes.filter_map(|node| node.text()).map(str::to_owned).collect()
         };
-        (text("text").collect(), text("title").collect())
+        (text("text"), text("title"))
     }
 
     /// Known fault A5: rows are output tokens and columns source tokens, and the axes say so.

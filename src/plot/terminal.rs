@@ -72,7 +72,7 @@ mod tests {
             target: vec!["欢迎".into(), "x".into()],
             weights: vec![vec![0.97, 0.03, 0.0], vec![0.0, 0.4, 0.6]],
         };
-        let expected = "      welcome  to    深圳\n欢迎  █ 97      3   ·\nx     ·        ▒ 40  ▓ 60\n";
+        let expected = "      welcome  to    深圳\n欢迎  █ 97        3  ·\nx     ·        ▒ 40  ▓ 60\n";
         assert_eq!(draw(&alignment), expected);
     }
 

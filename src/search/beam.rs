@@ -32,7 +32,14 @@ pub struct SearchConfig {
 
 impl Default for SearchConfig {
     fn default() -> Self {
-        Self { beam: 5, batch: 64, length_penalty: LengthPenalty::default(), max_ratio: 2.0, max_extra: 10, max_source: 1000 }
+        Self {
+            beam: 5,
+            batch: 64,
+            length_penalty: LengthPenalty::default(),
+            max_ratio: 2.0,
+            max_extra: 10,
+            max_source: 1000,
+        }
     }
 }
 
@@ -200,8 +207,12 @@ impl Sentence {
             for (token, &log_prob) in row.iter().enumerate() {
                 let log_prob = hypothesis.log_prob + f64::from(log_prob);
                 let worst = best.get(2 * request.beam - 1).map_or(f64::NEG_INFINITY, |worst| worst.log_prob);
-                // All have the same length here, so the penalty can't change their order. NaN never passes.
-                if !(log_prob > worst) || request.forbidden.contains(&token) || (token == end && too_short) {
+                // All have the same length here, so the penalty can't change their order.
+                if log_prob.is_nan()
+                    || log_prob <= worst
+                    || request.forbidden.contains(&token)
+                    || (token == end && too_short)
+                {
                     continue;
                 }
                 let place = best.partition_point(|better| better.log_prob >= log_prob);

@@ -4,6 +4,7 @@
 pub mod config;
 pub mod normalize;
 pub mod tokenizer;
+mod unigram;
 pub mod words;
 
 pub use config::TextConfig;

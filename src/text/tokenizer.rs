@@ -98,8 +98,19 @@ impl Tokenizer {
             return Err(Error::Config(format!("text size {} is too small: at least {least}", config.size)));
         }
         let mut inner = blank(config.kind)?;
-        let mut trainer = trainer(config.kind, config.size - UNK)?;
-        inner.train(&mut trainer, lines).map_err(|why| {
+        let trained = match trainer(config.kind, config.size - UNK)? {
+            TrainerWrapper::UnigramTrainer(trainer) => {
+                let splitting = splitting(config.kind)?;
+                super::unigram::train(&trainer, &splitting, trainer.special_tokens.len(), lines).and_then(
+                    |model| {
+                        inner.with_model(model);
+                        inner.add_special_tokens(trainer.special_tokens.clone()).map(|_| ())
+                    },
+                )
+            }
+            mut trainer => inner.train(&mut trainer, lines).map(|_| ()),
+        };
+        trained.map_err(|why| {
             Error::Config(format!("can't train a {:?} tokenizer of size {}: {why}", config.kind, config.size))
         })?;
         Self::wrap(inner)

@@ -34,7 +34,9 @@ fn error_rates_are_the_published_ones() {
             let printed = |value: f64| (value * 1e6).round() / 1e6;
             let expected = |key: &str| case[key].as_f64().unwrap();
             assert_eq!(Value::from(counts.links), case["links"], "{set} {}", case["hyp"]);
-            for (key, ours) in [("aer", counts.aer()), ("precision", counts.precision()), ("recall", counts.recall())] {
+            for (key, ours) in
+                [("aer", counts.aer()), ("precision", counts.precision()), ("recall", counts.recall())]
+            {
                 assert_eq!(printed(ours), expected(key), "{set} {} {key}", case["hyp"]);
             }
             compared += 1;

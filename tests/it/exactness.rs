@@ -24,7 +24,8 @@ pub fn configs() -> impl Iterator<Item = (String, ModelConfig)> {
     scores.flat_map(|score| {
         Timing::ALL.into_iter().flat_map(move |timing| {
             [false, true].map(move |feeding| {
-                let what = format!("{score}, {timing:?}, {}", if feeding { "input feeding" } else { "no feeding" });
+                let what =
+                    format!("{score}, {timing:?}, {}", if feeding { "input feeding" } else { "no feeding" });
                 (what, config(score, timing, feeding))
             })
         })
@@ -65,7 +66,8 @@ pub fn examples() -> Vec<Example> {
 /// What a model computes for a batch: weights `[B, T, S]`, readouts, and the last decoder states.
 fn outputs(model: &Seq2Seq, examples: &[Example], device: &Device) -> (Option<Tensor<3>>, Tensor<3>, Tensor<3>) {
     let sources: Vec<&[usize]> = examples.iter().map(|example| example.source.as_slice()).collect();
-    let inputs: Vec<Vec<usize>> = examples.iter().map(|example| [&[1], example.target.as_slice()].concat()).collect();
+    let inputs: Vec<Vec<usize>> =
+        examples.iter().map(|example| [&[1], example.target.as_slice()].concat()).collect();
     let inputs: Vec<&[usize]> = inputs.iter().map(Vec::as_slice).collect();
     let (memory, state) = model.encode(&SourceBatch::new(&sources, device));
     let decoded = model.decode(&TargetBatch::new(&inputs, device), state, &memory);
@@ -136,7 +138,8 @@ fn gradients_add_up_and_every_parameter_has_one() {
     for (what, config) in configs() {
         let (model, examples) = (init(&config, &device), examples());
         let together = gradients(&model, &examples, &device);
-        let alone: Vec<_> = examples.iter().map(|one| gradients(&model, std::slice::from_ref(one), &device)).collect();
+        let alone: Vec<_> =
+            examples.iter().map(|one| gradients(&model, std::slice::from_ref(one), &device)).collect();
         for (i, (name, gradient)) in together.iter().enumerate() {
             assert!(gradient.iter().any(|&g| g.abs() > 1e-9), "{what}: {name} learns nothing");
             let sum: Vec<f32> = (0..gradient.len()).map(|k| alone.iter().map(|one| one[i].1[k]).sum()).collect();
@@ -163,7 +166,8 @@ fn translations_do_not_depend_on_the_batch() {
             batched::translate(&model, &sources, &search, 3, &device)
         };
         let alone = translate(&[0, 1, 2, 3, 4, 5, 6], 1);
-        for (order, batch) in [([0, 1, 2, 3, 4, 5, 6], 2), ([0, 1, 2, 3, 4, 5, 6], 7), ([6, 2, 0, 5, 1, 4, 3], 7)] {
+        for (order, batch) in [([0, 1, 2, 3, 4, 5, 6], 2), ([0, 1, 2, 3, 4, 5, 6], 7), ([6, 2, 0, 5, 1, 4, 3], 7)]
+        {
             for (found, &i) in translate(&order, batch).iter().zip(&order) {
                 for (ours, single) in found.iter().zip(&alone[i]) {
                     assert_eq!(ours.tokens, single.tokens, "{what}: line {i} in batches of {batch}");
@@ -215,7 +219,9 @@ fn dropout_is_for_training_only() {
     };
     assert_ne!(loss(), loss());
     let (weights, readouts) = evaluated();
-    assert!(weights.chunks(6).all(|row| (row.iter().sum::<f32>() - 1.0).abs() < 1e-6 && row.iter().all(|&w| w <= 1.0)));
+    assert!(
+        weights.chunks(6).all(|row| (row.iter().sum::<f32>() - 1.0).abs() < 1e-6 && row.iter().all(|&w| w <= 1.0))
+    );
     assert_eq!(evaluated(), (weights, readouts));
     assert_ne!(loss(), loss(), "dropout must be active again after validation");
 }

@@ -4,8 +4,26 @@ use std::path::{Path, PathBuf};
 
 /// The rooms in the order of the map in `src/lib.rs`: each may use only those before it.
 const ROOMS: [&str; 20] = [
-    "error", "hash", "rng", "text", "alignment", "corpus", "metrics", "plot", "init", "kernels", "attention",
-    "search", "model", "train", "config", "device", "prepare", "run", "translator", "cli",
+    "error",
+    "hash",
+    "rng",
+    "text",
+    "alignment",
+    "corpus",
+    "metrics",
+    "plot",
+    "init",
+    "kernels",
+    "attention",
+    "search",
+    "model",
+    "train",
+    "config",
+    "device",
+    "prepare",
+    "run",
+    "translator",
+    "cli",
 ];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {

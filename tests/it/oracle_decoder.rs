@@ -105,8 +105,7 @@ fn search_model(file: &Value, device: &Device) -> (Seq2Seq, RowStates) {
 fn search(file: &Value, beam: usize, length_penalty: LengthPenalty) -> Vec<Vec<Hypothesis>> {
     let device = Device::flex();
     let (model, states) = search_model(file, &device);
-    let request =
-        Request { beam, length_penalty, limits: &[3, 3], forbidden: &[2, 1, 4, 5, 6], min_length: 1 };
+    let request = Request { beam, length_penalty, limits: &[3, 3], forbidden: &[2, 1, 4, 5, 6], min_length: 1 };
     beam_search(&mut Joey(ModelStepper::new(&model, &device)), states, &request)
 }
 

@@ -162,7 +162,8 @@ fn onnx(case: &Value, device: &Device) {
         };
         let backward = case["attributes"]["direction"] == "reverse" || d == 1;
         let direction = if backward { Direction::Backward } else { Direction::Forward };
-        let states = gru.sequence(inputs.clone(), Tensor::zeros([batch, h], device), &vec![steps; batch], direction);
+        let states =
+            gru.sequence(inputs.clone(), Tensor::zeros([batch, h], device), &vec![steps; batch], direction);
         let last = states.narrow(1, if backward { 0 } else { steps - 1 }, 1);
         let expected = numbers(&case["outputs"]["Y_h"]);
         let expected = &expected[d * batch * h..(d + 1) * batch * h];

@@ -45,7 +45,9 @@ pub fn numbers(value: &Value) -> Vec<f32> {
 /// A `{"shape", "data"}` or nested list as a tensor.
 pub fn tensor<const D: usize>(value: &Value, device: &Device) -> Tensor<D> {
     let shape: Vec<usize> = match value {
-        Value::Object(object) => object["shape"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap() as usize).collect(),
+        Value::Object(object) => {
+            object["shape"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap() as usize).collect()
+        }
         nested => {
             let mut shape = Vec::new();
             let mut inner = nested;

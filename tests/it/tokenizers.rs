@@ -7,7 +7,10 @@ fn corpus() -> String {
     let words = ["ka", "ki", "ku", "ta", "ti", "tu", "ma", "mi", "mu", "你", "好", "们", "kata", "tiki", "mumu"];
     let line = |i: usize| {
         let side = |step: usize| {
-            (0..6).map(|k| words[(i * step + k * 7) % words.len()]).collect::<Vec<_>>().join(if i % 3 == 0 { "" } else { " " })
+            (0..6)
+                .map(|k| words[(i * step + k * 7) % words.len()])
+                .collect::<Vec<_>>()
+                .join(if i.is_multiple_of(3) { "" } else { " " })
         };
         format!("{}\t{}\n", side(1), side(2))
     };
@@ -23,8 +26,20 @@ fn tokenizers_are_the_same_bytes_in_every_process() {
             let source = format!("text.source={{kind=\"{kind}\", size=60}}");
             let target = format!("text.target={{kind=\"{kind}\", size=60}}");
             let arguments = [
-                "train", "--quiet", "--run", run, "--set", "data.train=pairs.tsv", "--set", "data.dev=pairs.tsv", "--set",
-                "train.max_steps=0", "--set", &source, "--set", &target,
+                "train",
+                "--quiet",
+                "--run",
+                run,
+                "--set",
+                "data.train=pairs.tsv",
+                "--set",
+                "data.dev=pairs.tsv",
+                "--set",
+                "train.max_steps=0",
+                "--set",
+                &source,
+                "--set",
+                &target,
             ];
             zhuyi(&folder).args(arguments).assert().success();
             ["source", "target"].map(|side| folder.read(&format!("{run}/tokenizer/{side}.json")))

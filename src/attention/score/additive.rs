@@ -6,7 +6,6 @@ use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
 
 use crate::attention::{AttentionConfig, Sizes};
-use crate::error::Result;
 use crate::init::{self, Bias};
 use crate::rng::Rng;
 
@@ -23,12 +22,12 @@ pub struct Additive {
 
 impl Additive {
     /// Fresh weights.
-    pub fn init(config: &AttentionConfig, sizes: Sizes, rng: &mut Rng, device: &Device) -> Result<Self> {
-        Ok(Self {
+    pub fn init(config: &AttentionConfig, sizes: Sizes, rng: &mut Rng, device: &Device) -> Self {
+        Self {
             query: init::linear(rng, [sizes.query, config.size], Bias::None, device),
             key: init::linear(rng, [sizes.memory, config.size], Bias::None, device),
             energy: init::uniform_param(rng, [config.size], 1.0 / (config.size as f64).sqrt(), device),
-        })
+        }
     }
 
     /// U h, `[B, S, K]`.

@@ -6,7 +6,6 @@ use burn::tensor::{Device, Tensor};
 
 use super::additive::energies;
 use crate::attention::{AttentionConfig, Sizes};
-use crate::error::Result;
 use crate::init::{self, Bias};
 use crate::rng::Rng;
 
@@ -25,11 +24,11 @@ pub struct Concat {
 
 impl Concat {
     /// Fresh weights.
-    pub fn init(config: &AttentionConfig, sizes: Sizes, rng: &mut Rng, device: &Device) -> Result<Self> {
-        Ok(Self {
+    pub fn init(config: &AttentionConfig, sizes: Sizes, rng: &mut Rng, device: &Device) -> Self {
+        Self {
             weight: init::linear(rng, [sizes.query + sizes.memory, config.size], Bias::None, device),
             energy: init::uniform_param(rng, [config.size], 1.0 / (config.size as f64).sqrt(), device),
-        })
+        }
     }
 
     /// The part of W[q; k] that is the key's, `[B, S, K]`.

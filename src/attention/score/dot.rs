@@ -13,17 +13,24 @@ use crate::rng::Rng;
 pub struct Dot {}
 
 impl Dot {
+    /// Nothing to draw.
+    pub fn init(_: &AttentionConfig, _: Sizes, _: &mut Rng, _: &Device) -> Self {
+        Self {}
+    }
+
+    /// Refuses sizes that can't be multiplied.
+    ///
     /// # Errors
-    /// H ≠ M.
-    pub fn init(_: &AttentionConfig, sizes: Sizes, _: &mut Rng, _: &Device) -> Result<Self> {
-        if sizes.query != sizes.memory {
-            return Err(Error::Config(format!(
-                "attention.score = \"dot\" compares the decoder's state with the encoder's output, but they have \
-                 {} and {} values: make decoder.hidden {} (encoder.hidden, twice if bidirectional), or use \"general\"",
-                sizes.query, sizes.memory, sizes.memory
-            )));
+    /// H ≠ M, with what to change.
+    pub fn check(sizes: Sizes) -> Result<()> {
+        if sizes.query == sizes.memory {
+            return Ok(());
         }
-        Ok(Self {})
+        Err(Error::Config(format!(
+            "attention.score = \"dot\" compares the decoder's state with the encoder's output, but they have \
+             {} and {} values: make decoder.hidden {} (encoder.hidden, twice if bidirectional), or use \"general\"",
+            sizes.query, sizes.memory, sizes.memory
+        )))
     }
 
     /// The memory itself, `[B, S, M]`.

@@ -5,7 +5,6 @@ use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
 
 use crate::attention::{AttentionConfig, Sizes};
-use crate::error::Result;
 use crate::init::{self, Bias};
 use crate::rng::Rng;
 
@@ -19,8 +18,8 @@ pub struct Location {
 
 impl Location {
     /// Fresh weights for `attention.max_positions` positions.
-    pub fn init(config: &AttentionConfig, sizes: Sizes, rng: &mut Rng, device: &Device) -> Result<Self> {
-        Ok(Self { position: init::linear(rng, [sizes.query, config.max_positions], Bias::Learned, device) })
+    pub fn init(config: &AttentionConfig, sizes: Sizes, rng: &mut Rng, device: &Device) -> Self {
+        Self { position: init::linear(rng, [sizes.query, config.max_positions], Bias::Learned, device) }
     }
 
     /// The longest source that can be pointed into.

@@ -14,7 +14,6 @@ use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::{AttentionConfig, Sizes};
-use crate::error::Result;
 use crate::rng::Rng;
 
 macro_rules! score_functions {
@@ -62,11 +61,11 @@ macro_rules! score_functions {
                 sizes: Sizes,
                 rng: &mut Rng,
                 device: &Device,
-            ) -> Result<Option<Self>> {
-                Ok(Some(match config.score {
-                    ScoreKind::None => return Ok(None),
-                    $(ScoreKind::$variant => Self::$variant($module::$type::init(config, sizes, rng, device)?),)*
-                }))
+            ) -> Option<Self> {
+                Some(match config.score {
+                    ScoreKind::None => return None,
+                    $(ScoreKind::$variant => Self::$variant($module::$type::init(config, sizes, rng, device)),)*
+                })
             }
 
             /// What queries are compared with, computed once a sentence: `[B, S, M]` → `[B, S, K]`.

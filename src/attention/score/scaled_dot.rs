@@ -6,7 +6,6 @@ use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
 
 use crate::attention::{AttentionConfig, Sizes};
-use crate::error::Result;
 use crate::init::{self, Bias};
 use crate::rng::Rng;
 
@@ -25,12 +24,12 @@ pub struct ScaledDot {
 
 impl ScaledDot {
     /// Fresh weights.
-    pub fn init(config: &AttentionConfig, sizes: Sizes, rng: &mut Rng, device: &Device) -> Result<Self> {
-        Ok(Self {
+    pub fn init(config: &AttentionConfig, sizes: Sizes, rng: &mut Rng, device: &Device) -> Self {
+        Self {
             query: init::linear(rng, [sizes.query, config.size], Bias::None, device),
             key: init::linear(rng, [sizes.memory, config.size], Bias::None, device),
             value: init::linear(rng, [sizes.memory, config.size], Bias::None, device),
-        })
+        }
     }
 
     /// W_k h, `[B, S, K]`.

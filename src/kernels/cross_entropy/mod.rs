@@ -66,7 +66,7 @@ mod tests {
                 true => cross_entropy(logits, targets, smoothing),
                 false => composed::cross_entropy(logits, targets, Smoothing::new(smoothing, v)),
             };
-            losses.into_data().to_vec().unwrap()
+            losses.into_data().try_to_vec().unwrap()
         };
         let (ours, twin) = (compute(&Device::flex(), true), compute(&Device::flex(), false));
         assert!(ours.iter().zip(&twin).all(|(a, b)| (a - b).abs() < 1e-5), "{ours:?} ≠ {twin:?}");
@@ -103,7 +103,7 @@ mod tests {
         let gradient = |compute: &dyn Fn(Tensor<2>) -> Tensor<1>| -> Vec<f32> {
             let logits = tensor(&values).require_grad();
             let gradients = (compute(logits.clone()) * weights()).sum().backward();
-            logits.grad(&gradients).unwrap().into_data().to_vec().unwrap()
+            logits.grad(&gradients).unwrap().into_data().try_to_vec().unwrap()
         };
         let fused = gradient(&|logits| cross_entropy(logits, targets(), 0.2));
         let twin = gradient(&|logits| composed::cross_entropy(logits, targets(), Smoothing::new(0.2, 40)));

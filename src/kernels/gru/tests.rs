@@ -39,7 +39,7 @@ fn weighed(states: Tensor<3>) -> Tensor<1> {
 }
 
 fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    tensor.into_data().to_vec().unwrap()
+    tensor.into_data().try_to_vec().unwrap()
 }
 
 fn assert_close(ours: &[f32], twin: &[f32], what: &str) {

@@ -1,6 +1,8 @@
 //! The config of a run: every component's own, put together. A misspelt key is an error, told with its
 //! line and what could be meant.
 
+pub mod keys;
+
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -39,7 +41,10 @@ pub struct Config {
 }
 
 /// The config that `zhuyi train` uses by itself: `configs/toy.toml`.
-pub const TOY: &str = include_str!("../configs/toy.toml");
+pub const TOY: &str = include_str!("../../configs/toy.toml");
+
+/// The config that `zhuyi train` starts from when only data is named: `configs/own.toml`.
+pub const OWN: &str = include_str!("../../configs/own.toml");
 
 impl Config {
     /// Parses a config file and then settings `KEY=VALUE`, each over the last.
@@ -51,23 +56,22 @@ impl Config {
             let line = why.span().map(|span| 1 + text[..span.start].matches('\n').count());
             Error::Data { path: path.to_path_buf(), line, message: explained(why.message()) }
         })?;
-        if settings.is_empty() {
-            return Ok(config);
-        }
         let mut table: Table = toml::from_str(text).map_err(|why| Error::data(path, why.message().to_owned()))?;
-        settings.iter().try_fold(config, |_, setting| {
+        let config = settings.iter().try_fold(config, |_, setting| {
             apply(&mut table, setting)?;
             let config = Self::deserialize(table.clone());
             config.map_err(|why| Error::Usage(format!("--set {setting}: {}", explained(why.message()))))
-        })
+        })?;
+        config.resolved()
     }
 
-    /// The config as a file, every key written out.
-    ///
-    /// # Errors
-    /// None that a user could cause.
-    pub fn to_toml(&self) -> Result<String> {
-        toml::to_string(self).map_err(|why| Error::Config(why.to_string()))
+    /// Checks every component, so that a mistake is told before any work.
+    fn resolved(mut self) -> Result<Self> {
+        self.data.resolve()?;
+        self.model().check()?;
+        self.train.check()?;
+        self.search.check()?;
+        Ok(self)
     }
 
     /// What the model is made of.
@@ -186,11 +190,41 @@ mod tests {
     }
 
     #[test]
-    fn the_shipped_config_parses_and_comes_back() {
-        let config = parse(TOY, &[]).unwrap();
-        assert_eq!(config.embedding.size, 64);
-        let written = config.to_toml().unwrap();
-        assert_eq!(parse(&written, &[]).unwrap(), config);
+    fn the_shipped_configs_parse_and_come_back() {
+        let own = ["data.train=a.tsv", "data.dev=b.tsv"];
+        for (text, settings) in [(TOY, &[][..]), (OWN, &own)] {
+            let config = parse(text, settings).unwrap();
+            let written = keys::commented(&config).unwrap();
+            assert_eq!(parse(&written, &[]).unwrap(), config);
+        }
+    }
+
+    #[test]
+    fn own_data_is_not_mixed_with_the_toy_corpus() {
+        let config = parse(OWN, &["data.train=a.tsv", "data.dev=b.tsv"]).unwrap();
+        assert_eq!(config.data.test, None);
+        assert!(parse(OWN, &["data.train=a.tsv"]).unwrap_err().to_string().contains("data.dev"));
+    }
+
+    #[test]
+    fn numbers_that_cannot_be_meant_are_refused_by_name() {
+        for (setting, key) in [
+            ("search.beam=0", "search.beam must be 1 to 1000"),
+            ("search.beam=1000000000", "search.beam"),
+            ("search.max_ratio=inf", "search.max_ratio"),
+            ("train.max_minutes=nan", "train.max_minutes"),
+            ("train.learning_rate=nan", "train.learning_rate"),
+            ("train.learning_rate=-1", "train.learning_rate"),
+            ("train.label_smoothing=1", "train.label_smoothing"),
+            ("train.batch_sentences=0", "a batch must hold something"),
+            ("model.dropout=1", "model.dropout"),
+            ("encoder.layers=0", "encoder.layers must be at least 1"),
+            ("search.length_penalty=long", "gnmt:ALPHA"),
+            ("data.train=3", "name data as"),
+        ] {
+            let message = parse(TOY, &[setting]).unwrap_err().to_string();
+            assert!(message.contains(key), "{setting}: {message}");
+        }
     }
 
     #[test]

@@ -1,0 +1,135 @@
+//! Every key of a config with what it decides: for `zhuyi config show` and the documentation. A test holds the
+//! list against the config itself.
+
+use toml::{Table, Value};
+
+use super::Config;
+use crate::error::{Error, Result};
+
+/// Keys and what they decide, in the order of the file.
+pub const KEYS: &[(&str, &str)] = &[
+    (
+        "data.train",
+        "pairs to train on: \"pairs.tsv\", [\"x.de\", \"x.en\"] or \"toy:train\"; .gz and ${NAME} allowed",
+    ),
+    ("data.dev", "pairs to choose the best model on"),
+    ("data.test", "pairs for the final figures"),
+    ("data.reverse", "translate from the second side to the first"),
+    ("data.source_language", "the first side's language, an ISO 639 code"),
+    ("data.target_language", "the second side's language; if empty, BLEU goes by the script"),
+    ("text.joint", "one tokenizer for both sides, with the source's settings"),
+    ("text.normalize.lowercase", "lower-case the source side"),
+    ("text.normalize.strip_final_punctuation", "leave out punctuation at the end of the source"),
+    ("text.source.kind", "word, char, bpe or unigram"),
+    ("text.source.size", "the most ids of the vocabulary, control tokens included"),
+    ("text.target.kind", "word, char, bpe or unigram"),
+    ("text.target.size", "the most ids of the vocabulary, control tokens included"),
+    ("embedding.size", "size of both embeddings"),
+    ("encoder.hidden", "state of one direction"),
+    ("encoder.layers", "GRU layers"),
+    ("encoder.bidirectional", "whether each layer also reads backward"),
+    ("encoder.gru", "reset-after (PyTorch's) or reset-before"),
+    ("decoder.hidden", "state of the decoder"),
+    ("decoder.layers", "GRU layers; the top one asks"),
+    ("decoder.gru", "reset-after (PyTorch's) or reset-before"),
+    ("decoder.timing", "when it looks: before the step (Bahdanau) or after it (Luong)"),
+    ("decoder.input_feeding", "whether each step gets the last readout too"),
+    ("decoder.tied", "share target embedding and output"),
+    ("attention.score", "none, dot, scaled-dot, general, additive, concat, linear or location"),
+    ("attention.size", "size in which queries and keys are compared (additive, concat, scaled-dot)"),
+    ("attention.max_positions", "the longest source that location can point into"),
+    ("model.dropout", "share of values set to 0 in training"),
+    ("train.seed", "decides first weights, order of batches and dropout"),
+    ("train.max_epochs", "the most passes over the data"),
+    ("train.max_steps", "the most updates"),
+    ("train.max_minutes", "the most minutes, validation included"),
+    ("train.batch_sentences", "sentences in a batch (64 if neither this nor batch_tokens is set)"),
+    ("train.batch_tokens", "target tokens in a batch, about"),
+    ("train.max_tokens", "sentences with more tokens on a side are left out"),
+    ("train.learning_rate", "the highest learning rate"),
+    ("train.warmup_steps", "updates in which the rate rises to it"),
+    ("train.decay", "how the rate falls afterwards: constant, linear or inverse-sqrt"),
+    ("train.label_smoothing", "share of the target's probability that is spread over the other tokens"),
+    ("train.clip_norm", "the largest norm of all gradients together; 0 for no limit"),
+    ("train.validate_every", "updates between validations; unset: one after each epoch"),
+    ("train.patience", "validations without a better score after which training stops"),
+    ("train.choose_by", "by which score the best model is chosen: bleu or loss"),
+    ("train.report_every", "updates between reports"),
+    ("search.beam", "hypotheses that live at a time; 1 is greedy"),
+    ("search.batch", "sentences in a batch"),
+    ("search.length_penalty", "none, mean:ALPHA or gnmt:ALPHA"),
+    ("search.max_ratio", "the most tokens of a translation: this many for each source token …"),
+    ("search.max_extra", "… and this many more"),
+    ("search.max_source", "the most tokens of a source; longer ones are refused"),
+];
+
+/// A config as a file with a comment a key; keys without a value are there as comments.
+///
+/// # Errors
+/// None that a user could cause.
+pub fn commented(config: &Config) -> Result<String> {
+    let table = Table::try_from(config).map_err(|why| Error::Config(why.to_string()))?;
+    let mut text = String::new();
+    let mut section = "";
+    for (key, about) in KEYS {
+        let (head, name) = key.split_once('.').unwrap_or(("", key));
+        if head != section {
+            let blank = if section.is_empty() { "" } else { "\n" };
+            text += &format!("{blank}[{head}]\n");
+            section = head;
+        }
+        text += &match lookup(&table, key) {
+            Some(value) => format!("# {about}\n{name} = {value}\n"),
+            None => format!("# {about}\n# {name} =\n"),
+        };
+    }
+    Ok(text)
+}
+
+fn lookup<'a>(table: &'a Table, key: &str) -> Option<&'a Value> {
+    let mut parts = key.split('.');
+    let first = table.get(parts.next()?)?;
+    parts.try_fold(first, |value, part| value.as_table()?.get(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{OWN, TOY};
+
+    fn leaves(prefix: &str, value: &Value, found: &mut Vec<String>) {
+        match value {
+            Value::Table(table) => table.iter().for_each(|(name, value)| {
+                let key = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+                leaves(&key, value, found);
+            }),
+            _ => found.push(prefix.to_owned()),
+        }
+    }
+
+    #[test]
+    fn the_list_is_the_config() {
+        let settings: Vec<String> = ["max_steps", "max_minutes", "validate_every", "patience"]
+            .map(|key| format!("train.{key}=1"))
+            .to_vec();
+        let config = Config::parse("toy.toml".as_ref(), TOY, &settings).unwrap();
+        let mut found = Vec::new();
+        leaves("", &Value::Table(Table::try_from(&config).unwrap()), &mut found);
+        // One of two keys that exclude each other.
+        found.push("train.batch_tokens".into());
+        let mut listed: Vec<String> = KEYS.iter().map(|(key, _)| (*key).to_owned()).collect();
+        found.sort();
+        listed.sort();
+        assert_eq!(found, listed);
+    }
+
+    #[test]
+    fn the_commented_file_parses_to_the_same_config() {
+        let own = ["data.train=a.tsv".to_owned(), "data.dev=[\"b.de\", \"b.en\"]".to_owned()];
+        for (text, settings) in [(TOY, &[][..]), (OWN, &own)] {
+            let config = Config::parse("x.toml".as_ref(), text, settings).unwrap();
+            let written = commented(&config).unwrap();
+            assert_eq!(Config::parse("y.toml".as_ref(), &written, &[]).unwrap(), config, "{written}");
+        }
+    }
+}
