@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::text::preview;
 
 /// One link from a source word to a target word, both counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -99,11 +100,12 @@ impl fmt::Display for SentenceLinks {
 }
 
 fn parse_link(part: &str, base: usize) -> std::result::Result<(Link, bool), String> {
-    let bad = || format!("`{part}` is no link: write `0-0` for a sure one, `0p0` for a possible one");
+    let shown = preview(part, 30);
+    let bad = || format!("`{shown}` is no link: write `0-0` for a sure one, `0p0` for a possible one");
     let at = part.find(['-', 'p']).ok_or_else(bad)?;
     let index = |digits: &str| {
         let n: usize = digits.parse().map_err(|_| bad())?;
-        n.checked_sub(base).ok_or_else(|| format!("`{part}` holds a 0, but words are counted from {base}"))
+        n.checked_sub(base).ok_or_else(|| format!("`{shown}` holds a 0, but words are counted from {base}"))
     };
     let link = Link::new(index(&part[..at])?, index(&part[at + 1..])?);
     Ok((link, part.as_bytes()[at] == b'-'))

@@ -7,6 +7,7 @@ mod devices;
 mod evaluate;
 mod generate;
 mod gold;
+mod lines;
 mod output;
 mod plotting;
 mod progress;

@@ -2,23 +2,26 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver};
 
 use clap::{Args, ValueEnum};
 
 use super::RunArgs;
+use super::lines::{self, Incoming};
 use super::output::{note, stdout, warn};
 use super::plotting::{self, PlotPath};
 use zhuyi::plot::terminal;
 use zhuyi::search::LengthPenalty;
+use zhuyi::text::preview;
 use zhuyi::text::words::Level;
 use zhuyi::translator::{Ends, Options, Translation, Translator};
 use zhuyi::{Error, Result};
 
 /// Hypotheses that one sentence may keep.
 const MOST_BEAM: u64 = 1000;
+/// Characters of an unknown word that are told.
+const WORD_SHOWN: usize = 40;
 /// Unknown words that are named; after that one line says that there are more.
 const MOST_WARNINGS: usize = 20;
 
@@ -121,26 +124,31 @@ pub fn run(args: TranslateArgs) -> anyhow::Result<()> {
         return Err(Error::Usage("links are told between words: --ends needs --format json".into()).into());
     }
     // Opened before the output is made, so that a mistyped name costs nothing.
-    let (place, lines) = match &args.input {
-        Some(path) => (path.as_path(), read_lines(BufReader::new(File::open(path).map_err(Error::io(path))?))),
-        None if args.text.is_empty() => {
-            (Path::new("standard input"), read_lines(BufReader::new(std::io::stdin())))
-        }
-        None => (Path::new("arguments"), mpsc::channel().1),
-    };
+    let input = if args.text.is_empty() { Some(open_input(&args)?) } else { None };
     let out: Box<dyn Write> = match &args.output {
         Some(path) => Box::new(BufWriter::new(File::create(path).map_err(Error::io(path))?)),
         None => Box::new(stdout()),
     };
     let mut teller = Teller { args: &args, out, told: 0, unknown: BTreeSet::new() };
-    if !args.text.is_empty() {
-        let lines: Vec<&str> = args.text.iter().map(String::as_str).collect();
-        return teller.tell(translator.translate(&lines, &options, 0)?);
-    }
-    stream(&lines, place, options.search.batch, |batch| {
+    let Some((place, incoming)) = input else {
+        let sentences: Vec<&str> = args.text.iter().map(String::as_str).collect();
+        return teller.tell(translator.translate(&sentences, &options, 0)?);
+    };
+    lines::in_batches(&incoming, place, options.search.batch, |batch| {
         let batch: Vec<&str> = batch.iter().map(String::as_str).collect();
         teller.tell(translator.translate(&batch, &options, teller.told)?)
     })
+}
+
+/// Where lines come from, and its name for messages.
+fn open_input(args: &TranslateArgs) -> Result<(&Path, Incoming)> {
+    match &args.input {
+        Some(path) => {
+            let file = File::open(path).map_err(Error::io(path))?;
+            Ok((path, lines::read(BufReader::new(file))))
+        }
+        None => Ok((Path::new("standard input"), lines::read(BufReader::new(std::io::stdin())))),
+    }
 }
 
 fn options(args: &TranslateArgs, translator: &Translator) -> Result<Options> {
@@ -172,64 +180,6 @@ fn refuse_same_file(input: &Path, output: &Path) -> Result<()> {
         ))),
         _ => Ok(()),
     }
-}
-
-/// Lines as they come, from a thread of its own, so that what is there can be translated without waiting
-/// for more.
-fn read_lines(mut input: impl BufRead + Send + 'static) -> Receiver<std::io::Result<Vec<u8>>> {
-    let (sender, receiver) = mpsc::sync_channel(4096);
-    std::thread::spawn(move || {
-        loop {
-            let mut line = Vec::new();
-            let message = match input.read_until(b'\n', &mut line) {
-                Ok(0) => break,
-                Ok(_) => Ok(line),
-                Err(why) => Err(why),
-            };
-            // Nobody listens any more once writing has failed.
-            if sender.send(message).is_err() {
-                break;
-            }
-        }
-    });
-    receiver
-}
-
-/// Hands lines over in batches: as many as are there, at least one.
-fn stream(
-    lines: &Receiver<std::io::Result<Vec<u8>>>,
-    place: &Path,
-    most: usize,
-    mut work: impl FnMut(&[String]) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    let mut number = 0;
-    while let Ok(first) = lines.recv() {
-        let mut batch = Vec::new();
-        let mut next = Some(first);
-        while let Some(line) = next.take() {
-            number += 1;
-            match line.map_err(Error::io(place)).and_then(|line| text(line, place, number)) {
-                Ok(line) => batch.push(line),
-                Err(why) => {
-                    // What came before the bad line is still answered.
-                    work(&batch)?;
-                    return Err(why.into());
-                }
-            }
-            if batch.len() < most {
-                next = lines.try_recv().ok();
-            }
-        }
-        work(&batch)?;
-    }
-    Ok(())
-}
-
-fn text(mut line: Vec<u8>, place: &Path, number: usize) -> Result<String> {
-    if line.last() == Some(&b'\n') {
-        line.pop();
-    }
-    String::from_utf8(line).map_err(|_| Error::line(place, number, "not UTF-8"))
 }
 
 /// Tells translations in the form asked for.
@@ -291,7 +241,7 @@ impl Teller<'_> {
         if new.is_empty() || self.unknown.len() > MOST_WARNINGS {
             return;
         }
-        let named: Vec<String> = new.iter().map(|word| format!("`{word}`")).collect();
+        let named: Vec<String> = new.iter().map(|word| format!("`{}`", preview(word, WORD_SHOWN))).collect();
         warn(&format!("the model does not know {}", named.join(", ")));
         self.unknown.extend(new.into_iter().cloned());
         if self.unknown.len() > MOST_WARNINGS {

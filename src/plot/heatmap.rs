@@ -13,6 +13,7 @@ const MARGIN: f32 = 14.0;
 const MOST_NUMBERS: usize = 20;
 const INK: &str = "#222222";
 const FAINT: &str = "#666666";
+const GRID: &str = "#e8e8e8";
 
 /// Draws an alignment as SVG. Labels are text, in the viewer's fonts.
 ///
@@ -52,6 +53,8 @@ fn draw(alignment: &Alignment) -> std::io::Result<String> {
             svg.text([x, top - 7.0], label, set)?;
         }
     }
+    // Shows through between the cells as a grid.
+    svg.rect([left, top, columns as f32 * CELL, rows as f32 * CELL], GRID, None)?;
     for (t, (label, row)) in alignment.target.iter().zip(&alignment.weights).enumerate() {
         let y = top + t as f32 * CELL;
         let set = Type { size: FONT, anchor: "end", fill: INK, turn: 0.0 };

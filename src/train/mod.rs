@@ -4,137 +4,28 @@
 
 pub mod batch;
 pub mod clip;
+pub mod config;
 pub mod event;
 pub mod loss;
+mod progress;
 pub mod schedule;
 pub mod validate;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use burn::module::Module;
 use burn::optim::{AdamConfig, GradientsParams, ModuleOptimizer};
 use burn::tensor::Device;
-use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::Seq2Seq;
 use crate::rng::Rng;
-use batch::{Batch, Batching, Example};
+use batch::{Batch, Example};
+pub use config::{Choice, TrainConfig};
 pub use event::{Event, Observer, StopReason, Summary};
+use progress::{Clock, Progress};
 pub use schedule::{Decay, Schedule};
-use validate::{DevSet, Scores};
-
-/// How a model is trained.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct TrainConfig {
-    /// Decides first weights, order of batches and dropout.
-    pub seed: u64,
-    /// The most passes over the training data.
-    pub max_epochs: usize,
-    /// The most updates.
-    pub max_steps: Option<usize>,
-    /// The most minutes, validation included.
-    pub max_minutes: Option<f64>,
-    /// Sentences in a batch; or else …
-    pub batch_sentences: Option<usize>,
-    /// … target tokens in a batch, about.
-    pub batch_tokens: Option<usize>,
-    /// Sentences with more tokens on a side are left out.
-    pub max_tokens: usize,
-    /// The highest learning rate.
-    pub learning_rate: f64,
-    /// Updates in which the rate rises to it.
-    pub warmup_steps: usize,
-    /// How the rate falls afterwards.
-    pub decay: Decay,
-    /// ε, the share of the target's probability that is spread over the other tokens.
-    pub label_smoothing: f64,
-    /// The largest norm of all gradients together; 0 for no limit.
-    pub clip_norm: f64,
-    /// Updates between validations; without it one after each epoch.
-    pub validate_every: Option<usize>,
-    /// Validations without a better score after which training stops.
-    pub patience: Option<usize>,
-    /// By which score the best model is chosen.
-    pub choose_by: Choice,
-    /// Updates between reports.
-    pub report_every: usize,
-}
-
-impl Default for TrainConfig {
-    fn default() -> Self {
-        Self {
-            seed: 1,
-            max_epochs: 20,
-            max_steps: None,
-            max_minutes: None,
-            batch_sentences: None,
-            batch_tokens: None,
-            max_tokens: 200,
-            learning_rate: 1e-3,
-            warmup_steps: 100,
-            decay: Decay::Constant,
-            label_smoothing: 0.0,
-            clip_norm: 1.0,
-            validate_every: None,
-            patience: None,
-            choose_by: Choice::Bleu,
-            report_every: 20,
-        }
-    }
-}
-
-/// By which score models are compared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Choice {
-    /// The highest BLEU of greedy translations; of equals the lower loss.
-    #[default]
-    Bleu,
-    /// The lowest validation loss.
-    Loss,
-}
-
-impl TrainConfig {
-    /// Refuses what can't be trained with.
-    ///
-    /// # Errors
-    /// Names the key and what it may be.
-    pub fn check(&self) -> Result<()> {
-        let refuse = |what: &str| Err(Error::Config(format!("train.{what}")));
-        match self.max_minutes {
-            _ if !(self.learning_rate.is_finite() && self.learning_rate >= 0.0) => {
-                refuse("learning_rate must be a number of at least 0")
-            }
-            _ if !(0.0..1.0).contains(&self.label_smoothing) => {
-                refuse("label_smoothing must be at least 0 and less than 1")
-            }
-            _ if !(self.clip_norm.is_finite() && self.clip_norm >= 0.0) => {
-                refuse("clip_norm must be a number of at least 0")
-            }
-            Some(minutes) if !(minutes.is_finite() && minutes >= 0.0) => {
-                refuse("max_minutes must be a number of at least 0")
-            }
-            _ => self.batching().map(|_| ()),
-        }
-    }
-
-    /// How batches are made: 64 sentences where the config says nothing.
-    ///
-    /// # Errors
-    /// Both ways at once, or nothing in a batch.
-    pub fn batching(&self) -> Result<Batching> {
-        match (self.batch_sentences, self.batch_tokens) {
-            (Some(_), Some(_)) => Err(Error::Config(
-                "train.batch_sentences and train.batch_tokens can't both be set: leave one out".into(),
-            )),
-            (Some(0), _) | (_, Some(0)) => Err(Error::Config("a batch must hold something".into())),
-            (_, Some(tokens)) => Ok(Batching::Tokens(tokens)),
-            (sentences, None) => Ok(Batching::Sentences(sentences.unwrap_or(64))),
-        }
-    }
-}
+use validate::DevSet;
 
 /// Trains a model and hands the best one, by validation, to the observer.
 ///
@@ -242,100 +133,4 @@ fn validate(
         observer.best(&model, progress.step)?;
     }
     Ok(())
-}
-
-/// When training must end.
-struct Clock {
-    started: Instant,
-    limit: Option<Duration>,
-}
-
-impl Clock {
-    fn start(minutes: Option<f64>) -> Self {
-        let limit = minutes.map(|minutes| Duration::from_secs_f64((60.0 * minutes).clamp(0.0, 1e9)));
-        Self { started: Instant::now(), limit }
-    }
-
-    fn elapsed(&self) -> Duration {
-        self.started.elapsed()
-    }
-
-    fn over(&self, step: usize, total: usize, interrupted: bool) -> Option<StopReason> {
-        if interrupted {
-            return Some(StopReason::Interrupted);
-        }
-        if step >= total {
-            return Some(StopReason::Steps);
-        }
-        self.limit.is_some_and(|limit| self.elapsed() >= limit).then_some(StopReason::Minutes)
-    }
-}
-
-/// What the loop remembers.
-#[derive(Default)]
-struct Progress {
-    step: usize,
-    validated_at: usize,
-    without_gain: usize,
-    best: Option<Scores>,
-    best_step: usize,
-    reason: StopReason,
-    tokens: usize,
-    busy: Duration,
-    skipped: usize,
-    since_report: SinceReport,
-}
-
-/// What has happened since the last report.
-#[derive(Default)]
-struct SinceReport {
-    tokens: usize,
-    loss: f64,
-    norm: f64,
-    busy: Duration,
-}
-
-impl Progress {
-    fn count(&mut self, tokens: usize, loss: f64, norm: f64, busy: Duration, usable: bool) {
-        self.tokens += tokens;
-        self.busy += busy;
-        self.since_report.busy += busy;
-        self.since_report.norm = norm;
-        if usable {
-            self.since_report.tokens += tokens;
-            self.since_report.loss += loss * tokens as f64;
-        } else {
-            self.skipped += 1;
-        }
-    }
-
-    fn report(&mut self, epoch: usize, learning_rate: f64) -> Event {
-        let since = std::mem::take(&mut self.since_report);
-        Event::Progress {
-            step: self.step,
-            epoch,
-            // NaN if no update could be used.
-            loss: since.loss / since.tokens as f64,
-            learning_rate,
-            gradient_norm: since.norm,
-            tokens_per_second: since.tokens as f64 / since.busy.as_secs_f64().max(1e-9),
-            skipped: self.skipped,
-        }
-    }
-
-    fn out_of_patience(&self, patience: Option<usize>) -> bool {
-        patience.is_some_and(|patience| self.without_gain >= patience.max(1))
-    }
-
-    fn summary(&self, elapsed: Duration) -> Summary {
-        Summary {
-            steps: self.step,
-            seconds: elapsed.as_secs_f64(),
-            tokens_per_second: self.tokens as f64 / self.busy.as_secs_f64().max(1e-9),
-            best_step: self.best_step,
-            best: self.best,
-            skipped: self.skipped,
-            reason: self.reason,
-        }
-    }
 }

@@ -207,6 +207,13 @@ fn answers_for_programs() {
     assert!(weights.len() == 3 && weights.iter().all(|row| row.as_array().unwrap().len() == 3));
     assert_eq!((&answers[1]["translation"], &answers[1]["id"]), (&"".into(), &1.into()));
 
+    // Known fault A5: rows are output tokens, columns source tokens; not square, so that a transpose shows.
+    let uneven = stdout(zhuyi(&TRAINED).args(["translate", "the cat eats fish", "--format", "json"]));
+    let uneven: Value = serde_json::from_str(&uneven).unwrap();
+    assert_eq!(uneven["target"].as_array().unwrap().len(), 3);
+    let rows = uneven["weights"].as_array().unwrap();
+    assert!(rows.len() == 3 && rows.iter().all(|row| row.as_array().unwrap().len() == 4), "{uneven}");
+
     let ends = stdout(zhuyi(&TRAINED).args(["translate", "welcome to shenzhen", "--ends", "--format", "json"]));
     let ends: Value = serde_json::from_str(&ends).unwrap();
     assert_eq!((&ends["source"][3], &ends["target"][3]), (&"</s>".into(), &"</s>".into()));

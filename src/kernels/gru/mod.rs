@@ -61,7 +61,7 @@ pub fn sequence(
             recurrence.weight.clone().into_dispatch(),
             recurrence.bias.clone().into_dispatch(),
             lengths.to_vec(),
-            direction == Direction::Backward,
+            direction,
         );
         return Tensor::from_dispatch(states);
     }

@@ -1,0 +1,119 @@
+//! How a model is trained.
+
+use serde::{Deserialize, Serialize};
+
+use super::batch::Batching;
+use super::schedule::Decay;
+use crate::error::{Error, Result};
+
+/// How a model is trained.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TrainConfig {
+    /// Decides first weights, order of batches and dropout.
+    pub seed: u64,
+    /// The most passes over the training data.
+    pub max_epochs: usize,
+    /// The most updates.
+    pub max_steps: Option<usize>,
+    /// The most minutes, validation included.
+    pub max_minutes: Option<f64>,
+    /// Sentences in a batch; or else …
+    pub batch_sentences: Option<usize>,
+    /// … target tokens in a batch, about.
+    pub batch_tokens: Option<usize>,
+    /// Sentences with more tokens on a side are left out.
+    pub max_tokens: usize,
+    /// The highest learning rate.
+    pub learning_rate: f64,
+    /// Updates in which the rate rises to it.
+    pub warmup_steps: usize,
+    /// How the rate falls afterwards.
+    pub decay: Decay,
+    /// ε, the share of the target's probability that is spread over the other tokens.
+    pub label_smoothing: f64,
+    /// The largest norm of all gradients together; 0 for no limit.
+    pub clip_norm: f64,
+    /// Updates between validations; without it one after each epoch.
+    pub validate_every: Option<usize>,
+    /// Validations without a better score after which training stops.
+    pub patience: Option<usize>,
+    /// By which score the best model is chosen.
+    pub choose_by: Choice,
+    /// Updates between reports.
+    pub report_every: usize,
+}
+
+impl Default for TrainConfig {
+    fn default() -> Self {
+        Self {
+            seed: 1,
+            max_epochs: 20,
+            max_steps: None,
+            max_minutes: None,
+            batch_sentences: None,
+            batch_tokens: None,
+            max_tokens: 200,
+            learning_rate: 1e-3,
+            warmup_steps: 100,
+            decay: Decay::Constant,
+            label_smoothing: 0.0,
+            clip_norm: 1.0,
+            validate_every: None,
+            patience: None,
+            choose_by: Choice::Bleu,
+            report_every: 20,
+        }
+    }
+}
+
+/// By which score models are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Choice {
+    /// The highest BLEU of greedy translations; of equals the lower loss.
+    #[default]
+    Bleu,
+    /// The lowest validation loss.
+    Loss,
+}
+
+impl TrainConfig {
+    /// Refuses what can't be trained with.
+    ///
+    /// # Errors
+    /// Names the key and what it may be.
+    pub fn check(&self) -> Result<()> {
+        let refuse = |what: &str| Err(Error::Config(format!("train.{what}")));
+        match self.max_minutes {
+            _ if !(self.learning_rate.is_finite() && self.learning_rate >= 0.0) => {
+                refuse("learning_rate must be a number of at least 0")
+            }
+            _ if !(0.0..1.0).contains(&self.label_smoothing) => {
+                refuse("label_smoothing must be at least 0 and less than 1")
+            }
+            _ if !(self.clip_norm.is_finite() && self.clip_norm >= 0.0) => {
+                refuse("clip_norm must be a number of at least 0")
+            }
+            Some(minutes) if !(minutes.is_finite() && minutes >= 0.0) => {
+                refuse("max_minutes must be a number of at least 0")
+            }
+            _ => self.batching().map(|_| ()),
+        }
+    }
+
+    /// How batches are made: 64 sentences where the config says nothing.
+    ///
+    /// # Errors
+    /// Both ways at once, or nothing in a batch.
+    pub fn batching(&self) -> Result<Batching> {
+        match (self.batch_sentences, self.batch_tokens) {
+            (Some(_), Some(_)) => Err(Error::Config(
+                "train.batch_sentences and train.batch_tokens can't both be set: leave one out".into(),
+            )),
+            (Some(0), _) | (_, Some(0)) => Err(Error::Config("a batch must hold something".into())),
+            (_, Some(tokens)) => Ok(Batching::Tokens(tokens)),
+            (sentences, None) => Ok(Batching::Sentences(sentences.unwrap_or(64))),
+        }
+    }
+}
