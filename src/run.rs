@@ -85,6 +85,16 @@ impl RunDir {
     /// # Errors
     /// A directory that holds something already.
     pub fn create(path: &Path) -> Result<Self> {
+        Self::check_free(path)?;
+        fs::create_dir_all(path).map_err(Error::io(path))?;
+        Ok(Self(path.to_path_buf()))
+    }
+
+    /// Refuses a directory that holds something already.
+    ///
+    /// # Errors
+    /// Names it, and the way out.
+    pub fn check_free(path: &Path) -> Result<()> {
         let filled = fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
         if filled {
             return Err(Error::data(
@@ -92,8 +102,7 @@ impl RunDir {
                 "there is something in this directory already; name another with --run",
             ));
         }
-        fs::create_dir_all(path).map_err(Error::io(path))?;
-        Ok(Self(path.to_path_buf()))
+        Ok(())
     }
 
     /// The first of `runs/<name>-1`, `runs/<name>-2`, … that does not exist.

@@ -68,6 +68,8 @@ pub fn run(args: TrainArgs) -> anyhow::Result<()> {
     let config = resolve(&args)?;
     let device = args.device.choice()?.device();
     let signals = Signals::watch()?;
+    let path = run_path(&args, &config);
+    RunDir::check_free(&path)?;
     let data = prepare(&config)?;
     for (name, report) in ["train", "dev"].iter().zip(&data.reports) {
         note(&format!("{name}: {report}"));
@@ -76,7 +78,7 @@ pub fn run(args: TrainArgs) -> anyhow::Result<()> {
     let model = config.model().init(vocabularies, &mut Rng::new(config.train.seed, 0), &device)?;
     let parameters = model.parameters().iter().map(|(_, values)| values).sum();
     // Only now, so that a mistake in the config leaves no directory behind.
-    let dir = RunDir::create(&run_path(&args, &config))?;
+    let dir = RunDir::create(&path)?;
     dir.write_start(&config, &data.source, &data.target, parameters)?;
     note(&format!(
         "model: {parameters} parameters, vocabularies of {} and {}",

@@ -53,7 +53,7 @@ pub fn train(
     'training: for epoch in 1..=config.max_epochs {
         // Stream 0 of the seed drew the weights.
         for places in batching.plan(examples, &mut Rng::new(config.seed, epoch as u64)) {
-            if let Some(reason) = clock.over(progress.step, total, observer.stop()) {
+            if let Some(reason) = progress.over(&clock, total, config.patience, observer.stop()) {
                 progress.reason = reason;
                 break 'training;
             }
@@ -70,17 +70,9 @@ pub fn train(
             if config.validate_every.is_some_and(|every| progress.step.is_multiple_of(every.max(1))) {
                 validate(&model, dev, config, &device, &mut progress, observer)?;
             }
-            if progress.out_of_patience(config.patience) {
-                progress.reason = StopReason::Patience;
-                break 'training;
-            }
         }
         if config.validate_every.is_none() {
             validate(&model, dev, config, &device, &mut progress, observer)?;
-            if progress.out_of_patience(config.patience) {
-                progress.reason = StopReason::Patience;
-                break 'training;
-            }
         }
     }
     // What was learnt since the last validation counts too, unless somebody is waiting for the end.

@@ -21,14 +21,8 @@ impl Clock {
         self.started.elapsed()
     }
 
-    pub fn over(&self, step: usize, total: usize, interrupted: bool) -> Option<StopReason> {
-        if interrupted {
-            return Some(StopReason::Interrupted);
-        }
-        if step >= total {
-            return Some(StopReason::Steps);
-        }
-        self.limit.is_some_and(|limit| self.elapsed() >= limit).then_some(StopReason::Minutes)
+    fn is_over(&self) -> bool {
+        self.limit.is_some_and(|limit| self.elapsed() >= limit)
     }
 }
 
@@ -90,8 +84,24 @@ impl Progress {
         }
     }
 
-    pub fn out_of_patience(&self, patience: Option<usize>) -> bool {
-        patience.is_some_and(|patience| self.without_gain >= patience.max(1))
+    /// Why training must end before the next update, if it must.
+    pub fn over(
+        &self,
+        clock: &Clock,
+        total: usize,
+        patience: Option<usize>,
+        interrupted: bool,
+    ) -> Option<StopReason> {
+        let out_of_patience = patience.is_some_and(|patience| self.without_gain >= patience.max(1));
+        if interrupted {
+            Some(StopReason::Interrupted)
+        } else if out_of_patience {
+            Some(StopReason::Patience)
+        } else if self.step >= total {
+            Some(StopReason::Steps)
+        } else {
+            clock.is_over().then_some(StopReason::Minutes)
+        }
     }
 
     pub fn summary(&self, elapsed: Duration) -> Summary {
