@@ -1,122 +1,18 @@
-//! Gradients of every model against central differences, in 64 bits: in a process of its own, because a
+//! Gradients of every model against central differences in 64 bits: in a process of its own, because a
 //! device's float type is set once.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
-use burn::optim::GradientsParams;
-use burn::tensor::{Device, FloatDType, Tensor, TensorData};
-use zhuyi::attention::{AttentionConfig, ScoreKind};
-use zhuyi::kernels::gru::ResetForm;
-use zhuyi::model::{
-    DecoderConfig, EmbeddingConfig, EncoderConfig, ModelConfig, Regularization, Seq2Seq, Timing, Vocabularies,
-};
-use zhuyi::rng::Rng;
-use zhuyi::train::batch::{Batch, Example};
-use zhuyi::train::loss::batch_loss;
+#[path = "support/gradients.rs"]
+mod gradients;
 
-/// The largest relative error that a right gradient may have.
-const TOLERANCE: f64 = 1e-6;
-/// How far a value is moved, to each side: the error of the difference is about its square.
-const STEP: f64 = 1e-4;
-/// Values tried of each parameter.
-const TRIED: usize = 5;
-
-/// Moves one value of one parameter.
-struct Move {
-    parameter: usize,
-    place: usize,
-    by: f64,
-    seen: usize,
-}
-
-impl ModuleMapper for Move {
-    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let here = self.seen == self.parameter;
-        self.seen += 1;
-        if !here {
-            return param;
-        }
-        param.map(|tensor| {
-            let (shape, device) = (tensor.dims(), tensor.device());
-            let mut values: Vec<f64> = tensor.into_data().try_to_vec().unwrap();
-            values[self.place] += self.by;
-            Tensor::from_data(TensorData::new(values, shape), &device)
-        })
-    }
-}
-
-/// The gradients of all parameters, in the order of the model.
-struct Collect(GradientsParams, Vec<Vec<f64>>);
-
-impl ModuleVisitor for Collect {
-    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        self.1.push(self.0.get::<D>(param.id).unwrap().into_data().try_to_vec().unwrap());
-    }
-}
-
-fn loss(model: &Seq2Seq, device: &Device) -> Tensor<1> {
-    let examples = [Example::new(vec![4, 5, 6], vec![4, 7]), Example::new(vec![8], vec![5, 6, 4])];
-    batch_loss(model, &Batch::new(&examples.iter().collect::<Vec<_>>(), device), 0.1)
-}
-
-fn check(what: &str, config: &ModelConfig, device: &Device) -> f64 {
-    let vocabularies = Vocabularies { source: 9, target: 8 };
-    let model = config.init(vocabularies, &mut Rng::new(5, 0), device).unwrap();
-    let gradients = GradientsParams::from_grads(loss(&model, device).backward(), &model);
-    let mut collect = Collect(gradients, Vec::new());
-    model.visit(&mut collect);
-    let mut worst: f64 = 0.0;
-    for (parameter, gradient) in collect.1.iter().enumerate() {
-        for k in 0..TRIED.min(gradient.len()) {
-            let place = k * gradient.len() / TRIED.min(gradient.len());
-            let at = |by| {
-                let moved = model.clone().map(&mut Move { parameter, place, by, seen: 0 });
-                loss(&moved, device).into_scalar::<f64>()
-            };
-            let difference = (at(STEP) - at(-STEP)) / (2.0 * STEP);
-            // Of values near 0 the difference itself is not known better than this.
-            let error = (gradient[place] - difference).abs() / difference.abs().max(1e-3);
-            assert!(
-                error <= TOLERANCE,
-                "{what}: parameter {parameter} at {place}: {} ≠ {difference} ({error:.1e})",
-                gradient[place]
-            );
-            worst = worst.max(error);
-        }
-    }
-    worst
-}
+use burn::tensor::{Device, FloatDType};
+use gradients::{Exactness, check_all};
 
 #[test]
-fn gradients_are_central_differences() {
+fn gradients_are_central_differences_in_64_bits() {
     let mut device = Device::flex();
     device.configure(FloatDType::F64).unwrap();
-    let device = device.autodiff();
-    let mut worst: f64 = 0.0;
-    for score in [ScoreKind::None].into_iter().chain(ScoreKind::ALL.iter().copied()) {
-        for timing in Timing::ALL {
-            for input_feeding in [false, true] {
-                for gru in [ResetForm::ResetAfter, ResetForm::ResetBefore] {
-                    let config = ModelConfig {
-                        embedding: EmbeddingConfig { size: 3 },
-                        encoder: EncoderConfig { hidden: 2, layers: 1, bidirectional: true, gru },
-                        decoder: DecoderConfig {
-                            hidden: 4,
-                            layers: 1,
-                            gru,
-                            timing,
-                            input_feeding,
-                            tied: input_feeding,
-                        },
-                        attention: AttentionConfig { score, size: 3, max_positions: 4 },
-                        regularization: Regularization::default(),
-                    };
-                    let what = format!("{score}, {timing:?}, feeding {input_feeding}, {gru:?}");
-                    worst = worst.max(check(&what, &config, &device));
-                }
-            }
-        }
-    }
+    let worst = check_all(&device.autodiff(), Exactness { step: 1e-4, tolerance: 1e-6, least: 1e-3 });
     eprintln!("worst relative error {worst:.1e}");
 }

@@ -16,6 +16,7 @@ use zhuyi::text::EOS;
 use zhuyi::train::batch::{Batch, Example};
 use zhuyi::train::loss::batch_loss;
 
+use super::gradients::{Exactness, check_all};
 use super::support::{assert_close, values};
 
 /// Every model that a config can name, small.
@@ -146,6 +147,14 @@ fn gradients_add_up_and_every_parameter_has_one() {
             assert_close(gradient, &sum, 1e-5, &format!("{what}: {name}"));
         }
     }
+}
+
+/// In 32 bits, where the fused operations run; `tests/gradients.rs` does the same in 64.
+#[test]
+fn gradients_are_central_differences_in_32_bits() {
+    let exactness = Exactness { step: 5e-3, tolerance: 1e-2, least: 1e-2 };
+    let worst = check_all(&Device::flex().autodiff(), exactness);
+    eprintln!("worst relative error {worst:.1e}");
 }
 
 /// Known fault X1: seven lines, one of them "1." and one long, in batches of 1, 2 and 7, in any order.

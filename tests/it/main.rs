@@ -5,6 +5,8 @@
 mod aer;
 mod binary;
 mod exactness;
+#[path = "../support/gradients.rs"]
+mod gradients;
 mod house;
 mod learning;
 mod metrics;
