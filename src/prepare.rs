@@ -33,6 +33,7 @@ pub fn prepare(config: &Config) -> Result<Prepared> {
     let (train, mut train_report) = pairs(config, "train", &config.data.train)?;
     let (dev, mut dev_report) = pairs(config, "dev", &config.data.dev)?;
     let (source, target) = tokenizers(&config.text, &train)?;
+    tracing::info!(source = source.size(), target = target.size(), "learnt the vocabularies");
     // `location` has a last position; every other score takes sources of any length.
     let positions = match config.attention.score {
         ScoreKind::Location => config.attention.max_positions,

@@ -89,7 +89,9 @@ impl Translator {
         if !run.has_model() {
             return Err(Error::data(run.path(), "this run has no model yet: its training was never validated"));
         }
-        Ok(Self { run: run.load(device)?, device: device.clone() })
+        let run = run.load(device)?;
+        tracing::info!(run = %run.dir.path().display(), parameters = run.manifest.parameters, "opened");
+        Ok(Self { run, device: device.clone() })
     }
 
     /// The run.

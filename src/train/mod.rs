@@ -99,6 +99,9 @@ fn update(
     let (gradients, norm) = clip::by_global_norm(gradients, &model, config.clip_norm);
     let loss = loss.into_scalar::<f64>();
     let usable = norm.is_finite() && loss.is_finite();
+    if !usable {
+        tracing::warn!(loss, norm, "an update is left out: its loss or gradients are not finite");
+    }
     let model = if usable { optimizer.step(rate, model, gradients) } else { model };
     progress.count(batch.tokens, loss, norm, started.elapsed(), usable);
     model
