@@ -100,7 +100,7 @@ fn update(
     let loss = loss.into_scalar::<f64>();
     let usable = norm.is_finite() && loss.is_finite();
     if !usable {
-        tracing::warn!(loss, norm, "an update is left out: its loss or gradients are not finite");
+        tracing::debug!(loss, norm, "an update is left out: its loss or gradients are not finite");
     }
     let model = if usable { optimizer.step(rate, model, gradients) } else { model };
     progress.count(batch.tokens, loss, norm, started.elapsed(), usable);
