@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(links.sure().count(), 2);
         assert_eq!(links.reversed().to_string(), "0-0 0p3 2-1");
         assert_eq!(SentenceLinks::parse("1-1 2-3", 1).unwrap().to_string(), "0-0 1-2");
-        for bad in ["x", "1", "1-", "-1", "1-x", "1--2"] {
+        for bad in ["x", "1", "1-", "-1", "1-x", "1--2", "门🙂abc门", "门-🙂", "🙂p门"] {
             assert!(SentenceLinks::parse(bad, 0).unwrap_err().contains(bad));
         }
         assert!(SentenceLinks::parse("0-1", 1).unwrap_err().contains("counted from 1"));

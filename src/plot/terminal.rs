@@ -76,6 +76,7 @@ mod tests {
         assert_eq!(draw(&alignment), expected);
     }
 
+    /// Known fault D11, in labels.
     #[test]
     fn long_labels_are_cut_between_characters() {
         for label in ["antidisestablishmentarianism", "门🙂abc门门门门门门门门", "👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦"]

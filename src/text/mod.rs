@@ -30,6 +30,7 @@ pub fn preview(text: &str, limit: usize) -> String {
 mod tests {
     use super::*;
 
+    /// Known fault D11: text is cut between characters, never inside one.
     #[test]
     fn previews_cut_between_characters_at_every_length() {
         let text = "门🙂abc门";

@@ -306,6 +306,7 @@ mod tests {
         }
     }
 
+    /// Known fault D11, in what a piece stands for.
     #[test]
     fn unknown_pieces_are_told_as_they_stood() {
         let tokenizer = train(TokenizerKind::Word);
