@@ -63,10 +63,7 @@ pub fn prepare(config: &Config) -> Result<Prepared> {
 
 /// The clean pairs of a location, in the direction of the config.
 fn pairs(config: &Config, name: &str, location: &Location) -> Result<(Vec<Pair>, Report)> {
-    let mut pairs = location.read(Gold::Ignored)?;
-    if config.data.reverse {
-        pairs = pairs.into_iter().map(Pair::reversed).collect();
-    }
+    let pairs = config.data.read(location, Gold::Ignored)?;
     let (pairs, report) = clean(pairs, &config.text.normalize, Limits::default());
     if pairs.is_empty() {
         return Err(Error::Config(format!("data.{name} = {location}: no pair is left to use ({report})")));

@@ -4,6 +4,7 @@ use burn::tensor::Device;
 use serde::Serialize;
 
 use crate::alignment::Alignment;
+use crate::corpus::Pair;
 use crate::error::{Error, Result};
 use crate::model::batched;
 use crate::run::{Loaded, RunDir};
@@ -142,12 +143,12 @@ impl Translator {
     ///
     /// # Errors
     /// As for [`Translator::translate`].
-    pub fn align(&self, pairs: &[(&str, &str)], view: View, before: usize) -> Result<Vec<Rendered>> {
-        let sentences: Vec<&str> = pairs.iter().map(|(source, _)| *source).collect();
-        let sources = self.sources(&sentences, before)?;
+    pub fn align(&self, pairs: &[Pair], view: View) -> Result<Vec<Rendered>> {
+        let sentences: Vec<&str> = pairs.iter().map(|pair| pair.source.as_str()).collect();
+        let sources = self.sources(&sentences, 0)?;
         let targets = pairs
             .iter()
-            .map(|(_, target)| self.run.target.encode(normalize::without_breaks(target).trim()))
+            .map(|pair| self.run.target.encode(normalize::without_breaks(&pair.target).trim()))
             .collect::<Result<Vec<_>>>()?;
         let chosen: Vec<(&Source, &Encoded)> =
             sources.iter().zip(&targets).filter_map(|(source, target)| Some((source.as_ref()?, target))).collect();
@@ -157,14 +158,15 @@ impl Translator {
         let mut scored =
             batched::score(&self.run.model, &source_ids, &target_ids, batch, &self.device).into_iter();
         let mut aligned = Vec::with_capacity(pairs.len());
-        for ((source, target), (_, text)) in sources.iter().zip(&targets).zip(pairs) {
+        for ((source, target), pair) in sources.iter().zip(&targets).zip(pairs) {
+            let translation = pair.target.clone();
             let (Some(source), Some(forced)) = (source, source.as_ref().and_then(|_| scored.next())) else {
-                aligned.push(Rendered { translation: (*text).to_owned(), ..blank(0).hypotheses.remove(0) });
+                aligned.push(Rendered { translation, ..blank(0).hypotheses.remove(0) });
                 continue;
             };
             aligned.push(Rendered {
                 alignment: self.alignment(source, &target.pieces, &forced.attention, view),
-                translation: (*text).to_owned(),
+                translation,
                 score: forced.log_prob(),
                 cut: false,
             });

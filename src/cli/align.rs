@@ -90,8 +90,7 @@ pub fn run(args: AlignArgs) -> anyhow::Result<()> {
         let message = "this run has no attention (attention.score = \"none\"), so it can't align";
         return Err(Error::Model(message.into()).into());
     }
-    let texts: Vec<(&str, &str)> = pairs.iter().map(|pair| (pair.source.as_str(), pair.target.as_str())).collect();
-    let aligned = translator.align(&texts, view, 0)?;
+    let aligned = translator.align(&pairs, view)?;
     for (number, (rendered, pair)) in aligned.iter().zip(&pairs).enumerate() {
         tell(&args, number, rendered, pair)?;
     }
@@ -99,7 +98,7 @@ pub fn run(args: AlignArgs) -> anyhow::Result<()> {
     let [counts, floor] = if view == gold::view() {
         gold::score(&aligned, &gold)
     } else {
-        gold::score(&translator.align(&texts, gold::view(), 0)?, &gold)
+        gold::score(&translator.align(&pairs, gold::view())?, &gold)
     };
     if args.format == AlignFormat::Json {
         return print_json(&scores_and_floor(&counts, &floor));

@@ -13,6 +13,7 @@ use zhuyi::corpus::read::{self, Gold};
 use zhuyi::metrics::by_length::by_length;
 use zhuyi::metrics::{BleuConfig, ChrfConfig, Tokenization, exact_match};
 use zhuyi::run::RunDir;
+use zhuyi::search::MOST_BEAM;
 use zhuyi::translator::Translator;
 use zhuyi::{Error, Result};
 
@@ -45,7 +46,7 @@ pub struct EvaluateArgs {
     #[arg(long)]
     lowercase: bool,
     /// Hypotheses that live at a time; 1 is greedy [default: the run's]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_BEAM as u64))]
     beam: Option<u64>,
     /// The form of the answer
     #[arg(long, value_enum, default_value = "text")]
@@ -146,9 +147,9 @@ fn translated(args: &EvaluateArgs) -> Result<Test> {
 /// Pairs of a TSV, or of the run's own test data.
 fn test_pairs(tsv: Option<&Path>, translator: &Translator) -> Result<Vec<Pair>> {
     let data = &translator.run().config.data;
-    let (location, reverse) = match (tsv, &data.test) {
+    let location = match (tsv, &data.test) {
         (Some(path), _) => return read::tsv(path, Gold::ThirdColumn { base: 0 }),
-        (None, Some(location)) => (location, data.reverse),
+        (None, Some(location)) => location,
         (None, None) => {
             return Err(Error::Usage(
                 "this run names no test data (data.test): give --source and --reference, or --tsv".into(),
@@ -157,8 +158,7 @@ fn test_pairs(tsv: Option<&Path>, translator: &Translator) -> Result<Vec<Pair>> 
     };
     // Only the toy corpus is known to have links in its third column; elsewhere it may hold anything.
     let gold = if location.is_toy() { Gold::ThirdColumn { base: 0 } } else { Gold::Ignored };
-    let pairs = location.read(gold)?;
-    Ok(if reverse { pairs.into_iter().map(Pair::reversed).collect() } else { pairs })
+    data.read(location, gold)
 }
 
 /// How well the model's links agree with gold ones, reference forced, where there are some.
@@ -166,8 +166,7 @@ fn links(translator: &Translator, pairs: &[Pair], place: &Path) -> Result<Option
     let (Some(gold), true) = (gold::of_pairs(place, pairs, 0)?, translator.has_attention()) else {
         return Ok(None);
     };
-    let texts: Vec<(&str, &str)> = pairs.iter().map(|pair| (pair.source.as_str(), pair.target.as_str())).collect();
-    Ok(Some(gold::score(&translator.align(&texts, gold::view(), 0)?, &gold)))
+    Ok(Some(gold::score(&translator.align(pairs, gold::view())?, &gold)))
 }
 
 fn references(args: &EvaluateArgs, other: &Path, count: usize) -> Result<Vec<Vec<String>>> {

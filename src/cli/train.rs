@@ -180,7 +180,7 @@ impl Observer for Recorder<'_> {
         self.log.add(event, self.started.elapsed().as_secs_f64())
     }
 
-    fn best(&mut self, model: &Seq2Seq, _: usize) -> Result<()> {
+    fn best(&mut self, model: &Seq2Seq) -> Result<()> {
         self.dir.save_model(model)?;
         self.dir.make_latest(Path::new(RUNS))
     }

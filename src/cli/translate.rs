@@ -12,14 +12,12 @@ use super::lines::{self, Incoming};
 use super::output::{note, stdout, warn};
 use super::plotting::{self, PlotPath};
 use zhuyi::plot::terminal;
-use zhuyi::search::LengthPenalty;
+use zhuyi::search::{LengthPenalty, MOST_BEAM};
 use zhuyi::text::preview;
 use zhuyi::text::words::Level;
 use zhuyi::translator::{Ends, Options, Translation, Translator};
 use zhuyi::{Error, Result};
 
-/// Hypotheses that one sentence may keep.
-const MOST_BEAM: u64 = 1000;
 /// Characters of an unknown word that are told.
 const WORD_SHOWN: usize = 40;
 /// Unknown words that are named; after that one line says that there are more.
@@ -42,10 +40,10 @@ pub struct TranslateArgs {
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Hypotheses that live at a time; 1 is greedy [default: the run's]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_BEAM))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_BEAM as u64))]
     beam: Option<u64>,
     /// Translations told of each sentence, at most the beam
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=MOST_BEAM))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=MOST_BEAM as u64))]
     n_best: u64,
     /// How lengths are made comparable: none, mean[:ALPHA], gnmt[:ALPHA] [default: the run's]
     #[arg(long, value_name = "PENALTY")]

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Location;
+use super::read::Gold;
+use super::{Location, Pair};
 use crate::error::{Error, Result};
 
 /// Where the pairs are, and in which languages.
@@ -52,6 +53,15 @@ impl DataConfig {
         }
         self.test = self.test.take().filter(|test| !test.is_toy());
         Ok(())
+    }
+
+    /// The pairs of a location in the direction of the run, blank ones too.
+    ///
+    /// # Errors
+    /// As for [`Location::read`].
+    pub fn read(&self, location: &Location, gold: Gold) -> Result<Vec<Pair>> {
+        let pairs = location.read(gold)?;
+        Ok(if self.reverse { pairs.into_iter().map(Pair::reversed).collect() } else { pairs })
     }
 
     /// The language that is translated from and the one that is translated to.

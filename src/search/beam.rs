@@ -54,13 +54,15 @@ impl SearchConfig {
     /// # Errors
     /// Names the key and what it may be.
     pub fn check(&self) -> Result<()> {
-        let refuse = |what: &str| Err(Error::Config(format!("search.{what}")));
-        match self.length_penalty {
-            _ if !(1..=MOST_BEAM).contains(&self.beam) => refuse(&format!("beam must be 1 to {MOST_BEAM}")),
-            _ if self.batch == 0 => refuse("batch must be at least 1"),
-            _ if !(0.0..=100.0).contains(&self.max_ratio) => refuse("max_ratio must be 0 to 100"),
-            _ if self.max_source == 0 => refuse("max_source must be at least 1"),
-            _ => Ok(()),
+        let rules = [
+            ((1..=MOST_BEAM).contains(&self.beam), format!("beam must be 1 to {MOST_BEAM}")),
+            (self.batch > 0, "batch must be at least 1".into()),
+            ((0.0..=100.0).contains(&self.max_ratio), "max_ratio must be 0 to 100".into()),
+            (self.max_source > 0, "max_source must be at least 1".into()),
+        ];
+        match rules.into_iter().find(|(held, _)| !held) {
+            Some((_, rule)) => Err(Error::Config(format!("search.{rule}"))),
+            None => Ok(()),
         }
     }
 }

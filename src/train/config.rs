@@ -84,21 +84,16 @@ impl TrainConfig {
     /// # Errors
     /// Names the key and what it may be.
     pub fn check(&self) -> Result<()> {
-        let refuse = |what: &str| Err(Error::Config(format!("train.{what}")));
-        match self.max_minutes {
-            _ if !(self.learning_rate.is_finite() && self.learning_rate >= 0.0) => {
-                refuse("learning_rate must be a number of at least 0")
-            }
-            _ if !(0.0..1.0).contains(&self.label_smoothing) => {
-                refuse("label_smoothing must be at least 0 and less than 1")
-            }
-            _ if !(self.clip_norm.is_finite() && self.clip_norm >= 0.0) => {
-                refuse("clip_norm must be a number of at least 0")
-            }
-            Some(minutes) if !(minutes.is_finite() && minutes >= 0.0) => {
-                refuse("max_minutes must be a number of at least 0")
-            }
-            _ => self.batching().map(|_| ()),
+        let at_least_0 = |value: f64| value.is_finite() && value >= 0.0;
+        let rules = [
+            (at_least_0(self.learning_rate), "learning_rate must be a number of at least 0"),
+            ((0.0..1.0).contains(&self.label_smoothing), "label_smoothing must be at least 0 and less than 1"),
+            (at_least_0(self.clip_norm), "clip_norm must be a number of at least 0"),
+            (self.max_minutes.is_none_or(at_least_0), "max_minutes must be a number of at least 0"),
+        ];
+        match rules.into_iter().find(|(held, _)| !held) {
+            Some((_, rule)) => Err(Error::Config(format!("train.{rule}"))),
+            None => self.batching().map(|_| ()),
         }
     }
 

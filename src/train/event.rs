@@ -98,7 +98,7 @@ pub trait Observer {
     ///
     /// # Errors
     /// Whatever should end training, such as a full disk.
-    fn best(&mut self, model: &Seq2Seq, step: usize) -> Result<()>;
+    fn best(&mut self, model: &Seq2Seq) -> Result<()>;
 
     /// Whether training should stop after this update.
     fn stop(&self) -> bool;

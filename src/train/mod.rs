@@ -125,7 +125,7 @@ fn validate(
     if best {
         progress.best = Some(scores);
         progress.best_step = progress.step;
-        observer.best(&model, progress.step)?;
+        observer.best(&model)?;
     }
     Ok(())
 }

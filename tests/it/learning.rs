@@ -22,7 +22,7 @@ impl Observer for Listener {
         Ok(())
     }
 
-    fn best(&mut self, _: &Seq2Seq, _: usize) -> Result<()> {
+    fn best(&mut self, _: &Seq2Seq) -> Result<()> {
         self.models += 1;
         Ok(())
     }

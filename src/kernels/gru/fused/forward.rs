@@ -9,7 +9,7 @@ use crate::kernels::gru::Direction;
 use crate::kernels::product::{self, Sizes, Write};
 use crate::kernels::simd;
 
-/// All states, slots as in [`Saved`], and what backward needs beside them.
+/// All states, and what backward needs beside them.
 pub(super) fn run(
     gates: &FlexTensor,
     start: &FlexTensor,
@@ -17,7 +17,7 @@ pub(super) fn run(
     bias: &FlexTensor,
     lengths: Vec<usize>,
     direction: Direction,
-) -> (Vec<f32>, Saved) {
+) -> Saved {
     let (inputs, start) = (gates.to_contiguous(), start.to_contiguous());
     let (weight, bias) = (weight.to_contiguous(), bias.to_contiguous());
     let [batch, steps, _] = inputs.layout().shape().dims();
@@ -39,7 +39,7 @@ pub(super) fn run(
     } else {
         states.copy_from_slice(floats(&start));
     }
-    (states, Saved { states: Vec::new(), gates, weight, lengths, shape })
+    Saved { states, gates, weight, lengths, shape }
 }
 
 /// Some sentences through all steps.

@@ -39,8 +39,7 @@ impl GruOps for Flex {
         lengths: Vec<usize>,
         direction: Direction,
     ) -> FlexTensor {
-        let (states, saved) = forward::run(&gates, &start, weight, &bias, lengths, direction);
-        saved.output(&states)
+        forward::run(&gates, &start, weight, &bias, lengths, direction).output()
     }
 }
 
@@ -55,7 +54,7 @@ impl<C: CheckpointStrategy> GruOps for Autodiff<Flex, C> {
     ) -> FloatTensor<Self> {
         let nodes = [gates.node(), start.node(), weight.node(), bias.node()];
         let step = GruBackward.prepare::<C>(nodes).compute_bound().stateful();
-        let (states, saved) = forward::run(
+        let saved = forward::run(
             &gates.into_primitive(),
             &start.into_primitive(),
             weight.into_primitive(),
@@ -63,9 +62,9 @@ impl<C: CheckpointStrategy> GruOps for Autodiff<Flex, C> {
             lengths,
             direction,
         );
-        let output = saved.output(&states);
+        let output = saved.output();
         match step {
-            OpsKind::Tracked(step) => step.finish(Saved { states, ..saved }, output),
+            OpsKind::Tracked(step) => step.finish(saved, output),
             OpsKind::UnTracked(step) => step.finish(output),
         }
     }
@@ -119,11 +118,11 @@ impl Shape {
 
 impl Saved {
     /// The states after each step, `[B, T, H]`.
-    fn output(&self, states: &[f32]) -> FlexTensor {
+    fn output(&self) -> FlexTensor {
         let Shape { steps, hidden, .. } = self.shape;
         let first = self.shape.after(0) * hidden;
         let mut output = Vec::with_capacity(self.lengths.len() * steps * hidden);
-        for row in states.chunks((steps + 1) * hidden) {
+        for row in self.states.chunks((steps + 1) * hidden) {
             output.extend_from_slice(&row[first..first + steps * hidden]);
         }
         tensor(output, [self.lengths.len(), steps, hidden])
