@@ -66,6 +66,7 @@ pub mod model;
 pub mod plot;
 pub mod prepare;
 pub mod rng;
+pub mod bench;
 pub mod run;
 pub mod search;
 pub mod text;

@@ -26,6 +26,7 @@ use crate::model::{Seq2Seq, Vocabularies};
 use crate::rng::Rng;
 use crate::text::Tokenizer;
 use crate::train::Event;
+use crate::train::batch::Example;
 
 /// The format of run directories that this version writes and reads.
 const FORMAT: u32 = 1;
@@ -36,6 +37,8 @@ const SOURCE_TOKENIZER: &str = "tokenizer/source.json";
 const TARGET_TOKENIZER: &str = "tokenizer/target.json";
 const MODEL: &str = "model.safetensors";
 const LOG: &str = "log.jsonl";
+/// Only in what `bench --export` writes.
+const BATCHES: &str = "batches.jsonl";
 /// Beside the runs: names the newest one that has a model.
 const LATEST: &str = "latest";
 
@@ -196,6 +199,20 @@ impl RunDir {
         let unsaved = |why: &dyn std::fmt::Display| Error::Model(format!("can't save the model: {why}"));
         model.save_into(&mut store).map_err(|why| unsaved(&why))?;
         self.write(MODEL, &store.get_bytes().map_err(|why| unsaved(&why))?)
+    }
+
+    /// Writes batches for other systems: a JSON object a line, `source` ids with their end and `target` ids
+    /// between begin and end, one list a sentence.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub fn write_batches(&self, plan: &[Vec<usize>], examples: &[Example]) -> Result<()> {
+        let lines = plan.iter().map(|places| {
+            let source: Vec<_> = places.iter().map(|&i| &examples[i].source).collect();
+            let target: Vec<_> = places.iter().map(|&i| &examples[i].target).collect();
+            serde_json::json!({"source": source, "target": target}).to_string() + "\n"
+        });
+        self.write(BATCHES, lines.collect::<String>().as_bytes())
     }
 
     /// Makes this the run that is used when none is named, if it is in the folder of runs: elsewhere a

@@ -1,6 +1,8 @@
 //! The command line: one file a command. Only here anything is printed.
 
 mod align;
+mod bench;
+mod choice;
 mod config;
 mod data;
 mod devices;
@@ -10,6 +12,7 @@ mod gold;
 mod lines;
 mod output;
 mod plotting;
+mod process;
 mod progress;
 mod runs;
 mod train;
@@ -77,6 +80,8 @@ enum Command {
     /// Write the toy corpus; check parallel text
     #[command(subcommand)]
     Data(data::DataCommand),
+    /// Measure how fast this machine trains and translates
+    Bench(bench::BenchArgs),
     /// List what has been trained
     Runs(runs::RunsArgs),
     /// List the devices of this build
@@ -133,6 +138,7 @@ enum Format {
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     start_logging(&cli.global);
+    process::prepare();
     if cli.global.quiet {
         output::be_quiet();
     }
@@ -142,6 +148,7 @@ pub fn main() -> ExitCode {
         Command::Evaluate(args) => evaluate::run(args),
         Command::Align(args) => align::run(args),
         Command::Data(command) => data::run(command),
+        Command::Bench(args) => bench::run(args),
         Command::Runs(args) => runs::run(args),
         Command::Devices(args) => devices::run(args),
         Command::Config(command) => config::run(command),

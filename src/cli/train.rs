@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
+use super::choice::ConfigArgs;
 use super::output::{Interrupted, note, print, print_json};
 use super::progress::Console;
 use super::{DeviceArgs, Format, RUNS};
-use zhuyi::config::{AttentionName, Config, OWN, TOY};
-use zhuyi::corpus::read;
+use zhuyi::config::Config;
 use zhuyi::model::{Seq2Seq, Vocabularies};
 use zhuyi::prepare::prepare;
 use zhuyi::rng::Rng;
@@ -26,21 +26,11 @@ use zhuyi::{Error, Result};
   zhuyi train --attention bahdanau --set train.max_epochs=5
   zhuyi train --config configs/multi30k-de-en.toml --run runs/deen")]
 pub struct TrainArgs {
-    /// The config file [default: the toy corpus, built in; with --set data.train=… configs/own.toml, built in]
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
-    /// The attention, in place of the config's
-    #[arg(long, value_name = "NAME", value_parser = clap::builder::EnumValueParser::<Attention>::new())]
-    attention: Option<Attention>,
-    /// A config key in place of the config's, such as train.seed=2; may be repeated
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    settings: Vec<String>,
+    #[command(flatten)]
+    choice: ConfigArgs,
     /// The run directory [default: runs/<config>-<attention>-<n>]
     #[arg(long, value_name = "DIR")]
     run: Option<PathBuf>,
-    /// The seed, short for --set train.seed=N
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
     /// The form of the summary
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -48,24 +38,8 @@ pub struct TrainArgs {
     device: DeviceArgs,
 }
 
-/// [`AttentionName`] for clap, so that help, errors and completions list the names.
-#[derive(Clone, Copy, Debug)]
-struct Attention(AttentionName);
-
-impl ValueEnum for Attention {
-    fn value_variants<'a>() -> &'a [Self] {
-        static ALL: std::sync::LazyLock<Vec<Attention>> =
-            std::sync::LazyLock::new(|| AttentionName::all().map(Attention).collect());
-        &ALL
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.0.name()).help(self.0.about()))
-    }
-}
-
 pub fn run(args: TrainArgs) -> anyhow::Result<()> {
-    let config = resolve(&args)?;
+    let config = args.choice.resolve()?;
     let device = args.device.choice()?.device();
     let signals = Signals::watch()?;
     let path = run_path(&args, &config);
@@ -106,29 +80,13 @@ pub fn run(args: TrainArgs) -> anyhow::Result<()> {
     }
 }
 
-fn resolve(args: &TrainArgs) -> Result<Config> {
-    let mut settings = args.attention.map(|attention| attention.0.settings()).unwrap_or_default();
-    settings.extend(args.seed.map(|seed| format!("train.seed={seed}")));
-    settings.extend(args.settings.iter().cloned());
-    match &args.config {
-        Some(path) => Config::parse(path, &read::text(path)?, &settings),
-        // Own data without a config: the toy's small sizes and its text rules would do it no justice.
-        None if names_data(&settings) => Config::parse(Path::new("configs/own.toml"), OWN, &settings),
-        None => Config::parse(Path::new("configs/toy.toml"), TOY, &settings),
-    }
-}
-
-fn names_data(settings: &[String]) -> bool {
-    settings.iter().any(|setting| setting.starts_with("data.train=") && !setting.starts_with("data.train=toy:"))
-}
-
 fn run_path(args: &TrainArgs, config: &Config) -> PathBuf {
     if let Some(path) = &args.run {
         return path.clone();
     }
-    let stem = args.config.as_deref().and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
+    let stem = args.choice.config.as_deref().and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
     let name = stem.unwrap_or_else(|| if config.data.train.is_toy() { "toy" } else { "own" }.to_owned());
-    let attention = args.attention.map_or(config.attention.score.name(), |attention| attention.0.name());
+    let attention = args.choice.attention_name(config);
     RunDir::fresh_path(Path::new(RUNS), &format!("{name}-{attention}"))
 }
 

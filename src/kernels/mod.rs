@@ -2,8 +2,14 @@
 //! bits) with hand-written gradients. Each stands beside a twin of ordinary tensor operations, which every
 //! other device and float type runs and which tests compare it with.
 
+pub mod adam;
 pub mod cross_entropy;
+pub mod dropout;
 mod flex;
 pub mod gru;
+pub mod linear;
 mod product;
 mod simd;
+pub mod square_sum;
+
+pub use product::product_rate;

@@ -96,6 +96,23 @@ pub fn log_sum_exp(row: &[f32]) -> f32 {
     )
 }
 
+/// Σ x².
+pub fn square_sum(values: &[f32]) -> f32 {
+    run(
+        #[inline(always)]
+        || {
+            let (blocks, rest) = values.as_chunks::<LANES>();
+            let mut sums = [0.0; LANES];
+            for block in blocks {
+                for (sum, x) in sums.iter_mut().zip(block) {
+                    *sum += x * x;
+                }
+            }
+            sums.iter().sum::<f32>() + rest.iter().map(|x| x * x).sum::<f32>()
+        },
+    )
+}
+
 /// The sum of a row.
 pub fn sum(row: &[f32]) -> f32 {
     run(

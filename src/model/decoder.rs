@@ -5,14 +5,16 @@
 //! the step. With input feeding (Luong 2015, section 3.3) each step also gets the last readout.
 
 use burn::module::Module;
-use burn::nn::{Dropout, DropoutConfig, Linear};
+use burn::nn::Linear;
 use burn::tensor::{Device, Int, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::gru::Gru;
 use crate::attention::{Attended, Attention, AttentionConfig, Memory, Sizes};
 use crate::init::{self, Bias};
+use crate::kernels::dropout::Dropout;
 use crate::kernels::gru::{Direction, ResetForm};
+use crate::kernels::linear::{self, Activation};
 use crate::rng::Rng;
 
 /// When the decoder looks at the source.
@@ -95,7 +97,7 @@ impl DecoderConfig {
             layers,
             attention,
             readout: init::linear(rng, [readout_in, readout], Bias::Learned, device),
-            dropout: DropoutConfig::new(dropout).init(),
+            dropout: Dropout::new(dropout),
             timing: self.timing,
             input_feeding: self.input_feeding,
         }
@@ -156,7 +158,7 @@ impl Decoder {
     pub fn start(&self, last: Tensor<2>) -> DecoderState {
         let [b, _] = last.dims();
         let device = last.device();
-        let first = self.bridge.forward(last).tanh();
+        let first = linear::apply(&self.bridge, last, Activation::Tanh);
         let readout = self.readout.weight.dims()[1];
         DecoderState {
             layers: vec![first; self.layers.len()],
@@ -200,7 +202,7 @@ impl Decoder {
             None => (self.attention.attend(top.clone(), memory), vec![]),
         };
         let joined = concatenated([vec![top, context], skip].concat());
-        let readouts = self.readout.forward(joined).tanh();
+        let readouts = linear::apply(&self.readout, joined, Activation::Tanh);
         let fed = self.input_feeding.then(|| last_step(readouts.clone()));
         Decoded { readouts, weights, state: DecoderState { layers, fed } }
     }

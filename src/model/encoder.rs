@@ -1,11 +1,11 @@
 //! Reads the source: GRU layers in one or both directions, each sentence by its own length.
 
 use burn::module::Module;
-use burn::nn::{Dropout, DropoutConfig};
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::gru::Gru;
+use crate::kernels::dropout::Dropout;
 use crate::kernels::gru::{Direction, ResetForm};
 use crate::rng::Rng;
 
@@ -42,7 +42,7 @@ impl EncoderConfig {
             let mut gru = || Gru::init([d_in, self.hidden], self.gru, rng, device);
             EncoderLayer { forward: gru(), backward: self.bidirectional.then(gru) }
         });
-        Encoder { layers: layers.collect(), dropout: DropoutConfig::new(dropout).init() }
+        Encoder { layers: layers.collect(), dropout: Dropout::new(dropout) }
     }
 }
 

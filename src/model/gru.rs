@@ -7,6 +7,7 @@ use burn::tensor::{Device, Tensor, assert_shape};
 
 use crate::init::uniform_param;
 use crate::kernels::gru::{self, Direction, Recurrence, ResetForm};
+use crate::kernels::linear::{Activation, linear};
 use crate::rng::Rng;
 
 /// r = σ(W_r x + b_r + R_r h + c_r), z = σ(W_z x + b_z + R_z h + c_z), n per [`ResetForm`],
@@ -56,8 +57,9 @@ impl Gru {
         let [b, t, i] = inputs.dims();
         assert_shape!(start, [b, self.hidden()]);
         // One product for the inputs of all steps.
-        let gates = inputs.reshape([b * t, i]).matmul(self.input_weight.val());
-        let gates = (gates + self.input_bias.val().unsqueeze()).reshape([b, t, 3 * self.hidden()]);
+        let bias = Some(self.input_bias.val());
+        let gates = linear(inputs.reshape([b * t, i]), self.input_weight.val(), bias, Activation::Identity);
+        let gates = gates.reshape([b, t, 3 * self.hidden()]);
         let recurrence =
             Recurrence { weight: self.hidden_weight.val(), bias: self.hidden_bias.val(), reset: self.reset };
         gru::sequence(gates, start, &recurrence, lengths, direction)

@@ -4,6 +4,7 @@
 //! Letters: B sentences, S source and T target positions, E embedding, H decoder state, M memory,
 //! C context, R readout, V target vocabulary.
 
+pub mod arithmetic;
 pub mod batched;
 pub mod decoder;
 pub mod embedding;

@@ -1,7 +1,7 @@
 //! Embedding, encoder and decoder as one model.
 
 use burn::module::{Module, Param};
-use burn::nn::{Dropout, DropoutConfig, Embedding, Linear};
+use burn::nn::{Embedding, Linear};
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +11,8 @@ use super::encoder::{Encoder, EncoderConfig};
 use crate::attention::{AttentionConfig, Memory, Score, Sizes, SourceMask};
 use crate::error::{Error, Result};
 use crate::init::{self, Bias};
+use crate::kernels::cross_entropy::Output;
+use crate::kernels::dropout::Dropout;
 use crate::rng::Rng;
 
 /// How the model is kept from learning by heart.
@@ -94,7 +96,7 @@ impl ModelConfig {
         let readout = self.decoder.readout_size(size);
         let output =
             (!self.decoder.tied).then(|| init::linear(rng, [readout, vocabularies.target], Bias::None, device));
-        let dropout = DropoutConfig::new(dropout).init();
+        let dropout = Dropout::new(dropout);
         Ok(Seq2Seq { source_embedding, target_embedding, encoder, decoder, output, dropout })
     }
 
@@ -179,12 +181,11 @@ impl Seq2Seq {
         self.decoder.forward(embedded, state, memory)
     }
 
-    /// Logits of readouts: `[N, R]` → `[N, V]`.
-    pub fn logits(&self, readouts: Tensor<2>) -> Tensor<2> {
-        let readouts = self.dropout.forward(readouts);
+    /// What makes logits of readouts (after dropout).
+    pub fn output(&self) -> Output {
         match &self.output {
-            Some(output) => output.forward(readouts),
-            None => readouts.matmul(self.target_embedding.weight.val().transpose()),
+            Some(output) => Output::Own(output.weight.val()),
+            None => Output::Tied(self.target_embedding.weight.val()),
         }
     }
 

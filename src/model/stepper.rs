@@ -50,7 +50,7 @@ impl Stepper for ModelStepper<'_> {
         let inputs: Vec<&[usize]> = last.chunks(1).collect();
         let target = TargetBatch::new(&inputs, &self.device);
         let decoded = self.model.decode(&target, rows.state, &rows.memory);
-        let logits = self.model.logits(decoded.readouts.squeeze_dim(1));
+        let logits = self.model.output().logits(decoded.readouts.squeeze_dim(1));
         let attention = decoded.weights.map(|weights| {
             let [rows, _, positions] = weights.dims();
             floats(weights).chunks(positions).map(<[f32]>::to_vec).take(rows).collect()

@@ -13,5 +13,5 @@ pub fn batch_loss(model: &Seq2Seq, batch: &Batch, smoothing: f64) -> Tensor<1> {
     let size = readouts.dims()[2];
     let [b, t] = batch.inputs.inputs.dims();
     let real = readouts.reshape([b * t, size]).select(0, batch.places.clone());
-    cross_entropy(model.logits(real), batch.targets.clone(), smoothing).mean()
+    cross_entropy(model.dropout.forward(real), model.output(), batch.targets.clone(), smoothing)
 }

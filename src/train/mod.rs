@@ -2,6 +2,7 @@
 //!
 //! The loop knows neither the terminal nor any file: it speaks in [`Event`]s to an [`Observer`].
 
+pub mod adam;
 pub mod batch;
 pub mod clip;
 pub mod config;
@@ -9,22 +10,24 @@ pub mod event;
 pub mod loss;
 mod progress;
 pub mod schedule;
+pub mod update;
 pub mod validate;
 
 use std::time::Instant;
 
 use burn::module::Module;
-use burn::optim::{AdamConfig, GradientsParams, ModuleOptimizer};
 use burn::tensor::Device;
 
 use crate::error::Result;
 use crate::model::Seq2Seq;
 use crate::rng::Rng;
+use adam::Adam;
 use batch::{Batch, Example};
 pub use config::{Choice, TrainConfig};
 pub use event::{Event, Observer, StopReason, Summary};
 use progress::{Clock, Progress};
 pub use schedule::{Decay, Schedule};
+use update::update;
 use validate::DevSet;
 
 /// Trains a model and hands the best one, by validation, to the observer.
@@ -42,7 +45,7 @@ pub fn train(
     let batching = config.batching()?;
     let device = device.clone().autodiff();
     let mut model = model.fork(&device).train();
-    let mut optimizer = AdamConfig::new().with_epsilon(1e-8).init();
+    let mut adam = Adam::default();
     let steps_per_epoch = batching.plan(examples, &mut Rng::new(config.seed, 1)).len();
     let total = config.max_steps.unwrap_or(usize::MAX).min(config.max_epochs.saturating_mul(steps_per_epoch));
     let schedule = Schedule::new(config, total);
@@ -60,9 +63,12 @@ pub fn train(
             progress.step += 1;
             // Dropout depends on the seed and the step alone.
             device.seed(config.seed.wrapping_mul(1_000_003).wrapping_add(progress.step as u64));
+            let started = Instant::now();
             let batch = Batch::new(&places.iter().map(|&i| &examples[i]).collect::<Vec<_>>(), &device);
             let rate = schedule.rate(progress.step);
-            model = update(model, &mut optimizer, &batch, rate, config, &mut progress);
+            let (next, seen) = update(model, &mut adam, &batch, rate, config);
+            model = next;
+            progress.count(batch.tokens, seen, started.elapsed());
 
             if progress.step.is_multiple_of(config.report_every.max(1)) {
                 observer.event(&progress.report(epoch, rate))?;
@@ -82,29 +88,6 @@ pub fn train(
     let summary = progress.summary(clock.elapsed());
     observer.event(&Event::Finished(summary.clone()))?;
     Ok(summary)
-}
-
-/// One update of the weights.
-fn update(
-    model: Seq2Seq,
-    optimizer: &mut ModuleOptimizer,
-    batch: &Batch,
-    rate: f64,
-    config: &TrainConfig,
-    progress: &mut Progress,
-) -> Seq2Seq {
-    let started = Instant::now();
-    let loss = loss::batch_loss(&model, batch, config.label_smoothing);
-    let gradients = GradientsParams::from_grads(loss.backward(), &model);
-    let (gradients, norm) = clip::by_global_norm(gradients, &model, config.clip_norm);
-    let loss = loss.into_scalar::<f64>();
-    let usable = norm.is_finite() && loss.is_finite();
-    if !usable {
-        tracing::debug!(loss, norm, "an update is left out: its loss or gradients are not finite");
-    }
-    let model = if usable { optimizer.step(rate, model, gradients) } else { model };
-    progress.count(batch.tokens, loss, norm, started.elapsed(), usable);
-    model
 }
 
 /// Scores the model on the dev set; hands it over if it is the best so far.

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::event::{Event, StopReason, Summary};
+use super::update::Seen;
 use super::validate::Scores;
 
 /// When training must end.
@@ -57,14 +58,14 @@ struct SinceReport {
 }
 
 impl Progress {
-    pub fn count(&mut self, tokens: usize, loss: f64, norm: f64, busy: Duration, usable: bool) {
+    pub fn count(&mut self, tokens: usize, seen: Seen, busy: Duration) {
         self.tokens += tokens;
         self.busy += busy;
         self.since_report.busy += busy;
-        self.since_report.norm = norm;
-        if usable {
+        self.since_report.norm = seen.norm;
+        if seen.usable() {
             self.since_report.tokens += tokens;
-            self.since_report.loss += loss * tokens as f64;
+            self.since_report.loss += seen.loss * tokens as f64;
         } else {
             self.skipped += 1;
         }

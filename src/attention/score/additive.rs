@@ -7,6 +7,7 @@ use burn::tensor::{Device, Tensor};
 
 use crate::attention::{AttentionConfig, Sizes};
 use crate::init::{self, Bias};
+use crate::kernels::linear::{self, Activation};
 use crate::rng::Rng;
 
 /// score(q, k) = v·tanh(W q + U k).
@@ -32,12 +33,12 @@ impl Additive {
 
     /// U h, `[B, S, K]`.
     pub fn keys(&self, memory: Tensor<3>) -> Tensor<3> {
-        self.key.forward(memory)
+        linear::apply(&self.key, memory, Activation::Identity)
     }
 
     /// `[B, T, H]` and `[B, S, K]` → `[B, T, S]`.
     pub fn scores(&self, query: Tensor<3>, keys: Tensor<3>) -> Tensor<3> {
-        energies(self.query.forward(query), keys, self.energy.val())
+        energies(linear::apply(&self.query, query, Activation::Identity), keys, self.energy.val())
     }
 }
 

@@ -6,6 +6,7 @@ use burn::tensor::{Device, Tensor};
 
 use crate::attention::{AttentionConfig, Sizes};
 use crate::init::{self, Bias};
+use crate::kernels::linear::{self, Activation};
 use crate::rng::Rng;
 
 /// score(q, k) = qᵀW k.
@@ -23,7 +24,7 @@ impl General {
 
     /// W h, `[B, S, H]`.
     pub fn keys(&self, memory: Tensor<3>) -> Tensor<3> {
-        self.key.forward(memory)
+        linear::apply(&self.key, memory, Activation::Identity)
     }
 
     /// `[B, T, H]` and `[B, S, H]` → `[B, T, S]`.

@@ -7,6 +7,7 @@ use burn::tensor::{Device, Tensor};
 
 use crate::attention::{AttentionConfig, Sizes};
 use crate::init::{self, Bias};
+use crate::kernels::linear::{self, Activation};
 use crate::rng::Rng;
 
 /// score(q, k) = (W_q q)ᵀ(W_k k) / √K, and values W_v h.
@@ -34,12 +35,12 @@ impl ScaledDot {
 
     /// W_k h, `[B, S, K]`.
     pub fn keys(&self, memory: Tensor<3>) -> Tensor<3> {
-        self.key.forward(memory)
+        linear::apply(&self.key, memory, Activation::Identity)
     }
 
     /// W_v h, `[B, S, K]`.
     pub fn values(&self, memory: Tensor<3>) -> Tensor<3> {
-        self.value.forward(memory)
+        linear::apply(&self.value, memory, Activation::Identity)
     }
 
     /// K.
@@ -50,6 +51,6 @@ impl ScaledDot {
     /// `[B, T, H]` and `[B, S, K]` → `[B, T, S]`.
     pub fn scores(&self, query: Tensor<3>, keys: Tensor<3>) -> Tensor<3> {
         let size = keys.dims()[2] as f64;
-        self.query.forward(query).matmul(keys.swap_dims(1, 2)).div_scalar(size.sqrt())
+        linear::apply(&self.query, query, Activation::Identity).matmul(keys.swap_dims(1, 2)).div_scalar(size.sqrt())
     }
 }

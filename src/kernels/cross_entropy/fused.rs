@@ -1,5 +1,6 @@
-//! Cross-entropy in two visits of the logits: forward keeps one number a row, backward writes the gradient
-//! over the logits.
+//! The loss in row blocks: a block's logits are made, summed up and turned into their own gradient while they
+//! are in the cache, and leave only what they say to readouts and weight. Where gradients are wanted they are
+//! computed on the way forward, for a loss whose own gradient is 1; backward multiplies by what it really is.
 
 use burn::backend::autodiff::checkpoint::{base::Checkpointer, strategy::CheckpointStrategy};
 use burn::backend::autodiff::grads::Gradients;
@@ -12,31 +13,66 @@ use rayon::prelude::*;
 
 use super::{FIRST, Smoothing};
 use crate::kernels::flex::{floats, tensor};
+use crate::kernels::product::{Matrix, Write, wide};
 use crate::kernels::simd;
 
 /// Implemented for flex with and without gradients; other devices never come here.
 #[backend_extension(Flex, Autodiff)]
 pub(super) trait CrossEntropyOps: Backend {
-    /// Logits `[N, V]`, targets `[N]`, what the target and what every other id gets → losses `[N]`.
-    fn cross_entropy(logits: FloatTensor<Self>, targets: IntTensor<Self>, parts: Vec<f32>) -> FloatTensor<Self>;
+    /// Readouts `[N, R]`, weight `[R, V]` (tied: `[V, R]`), targets `[N]`, what the target and what every
+    /// other id gets → the mean loss `[1]`.
+    fn cross_entropy(
+        readouts: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        targets: IntTensor<Self>,
+        parts: Vec<f32>,
+        tied: bool,
+    ) -> FloatTensor<Self>;
 }
 
 impl CrossEntropyOps for Flex {
-    fn cross_entropy(logits: FlexTensor, targets: FlexTensor, parts: Vec<f32>) -> FlexTensor {
-        forward(&logits.to_contiguous(), &ids(&targets), smoothing(&parts)).0
+    fn cross_entropy(
+        readouts: FlexTensor,
+        weight: FlexTensor,
+        targets: FlexTensor,
+        parts: Vec<f32>,
+        tied: bool,
+    ) -> FlexTensor {
+        let (readouts, weight) = (readouts.to_contiguous(), weight.to_contiguous());
+        let task = Task::new(&readouts, &weight, ids(&targets), &parts, tied);
+        tensor(vec![task.loss(None)], [1])
     }
 }
 
 impl<C: CheckpointStrategy> CrossEntropyOps for Autodiff<Flex, C> {
-    fn cross_entropy(logits: FloatTensor<Self>, targets: IntTensor<Self>, parts: Vec<f32>) -> FloatTensor<Self> {
-        // The node keeps the logits' place in the graph until the new step is registered.
-        let step = CrossEntropyBackward.prepare::<C>([logits.node()]).compute_bound().stateful();
-        let logits = logits.into_primitive().to_contiguous();
-        let (targets, smoothing) = (ids(&targets), smoothing(&parts));
-        let (losses, log_sums) = forward(&logits, &targets, smoothing);
+    fn cross_entropy(
+        readouts: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        targets: IntTensor<Self>,
+        parts: Vec<f32>,
+        tied: bool,
+    ) -> FloatTensor<Self> {
+        // The nodes keep their tensors' places in the graph until the new step is registered.
+        let nodes = [readouts.node(), weight.node()];
+        let step = CrossEntropyBackward.prepare::<C>(nodes).compute_bound().stateful();
+        let readouts = readouts.into_primitive().to_contiguous();
+        let weight = weight.into_primitive().to_contiguous();
+        let task = Task::new(&readouts, &weight, ids(&targets), &parts, tied);
         match step {
-            OpsKind::Tracked(step) => step.finish(Saved { logits, targets, log_sums, smoothing }, losses),
-            OpsKind::UnTracked(step) => step.finish(losses),
+            OpsKind::Tracked(step) => {
+                let mut gradients = Found {
+                    readouts: vec![0.0; task.readouts.len()],
+                    weight: vec![0.0; task.weight.len()],
+                };
+                let loss = task.loss(Some(&mut gradients));
+                let shape = |tensor: &FlexTensor| tensor.layout().shape().dims::<2>();
+                let saved = Saved {
+                    readouts: tensor(gradients.readouts, shape(&readouts)),
+                    weight: tensor(gradients.weight, shape(&weight)),
+                };
+                step.finish(saved, tensor(vec![loss], [1]))
+            }
+            OpsKind::UnTracked(step) => step.finish(tensor(vec![task.loss(None)], [1])),
         }
     }
 }
@@ -44,66 +80,127 @@ impl<C: CheckpointStrategy> CrossEntropyOps for Autodiff<Flex, C> {
 #[derive(Debug)]
 struct CrossEntropyBackward;
 
-/// What backward needs of forward.
+/// The gradients, for a loss whose own is 1.
 #[derive(Clone, Debug)]
 struct Saved {
-    logits: FlexTensor,
-    targets: Vec<usize>,
-    /// ln Σ eˣ of each row.
-    log_sums: Vec<f32>,
-    smoothing: Smoothing,
+    readouts: FlexTensor,
+    weight: FlexTensor,
 }
 
-impl Backward<Flex, 1> for CrossEntropyBackward {
+impl Backward<Flex, 2> for CrossEntropyBackward {
     type State = Saved;
 
-    fn backward(self, ops: Ops<Saved, 1>, gradients: &mut Gradients, _: &mut Checkpointer) {
+    fn backward(self, ops: Ops<Saved, 2>, gradients: &mut Gradients, _: &mut Checkpointer) {
         let upstream = gradients.consume::<Flex>(&ops.node).to_contiguous();
-        if let [Some(logits)] = ops.parents {
-            gradients.register::<Flex>(logits.id, backward(ops.state, floats(&upstream)));
+        let upstream = floats(&upstream)[0];
+        for (parent, mut found) in ops.parents.into_iter().zip([ops.state.readouts, ops.state.weight]) {
+            let Some(parent) = parent else { continue };
+            // The end of the graph, where the loss is what is minimised.
+            if upstream != 1.0 {
+                found.storage_mut::<f32>().par_chunks_mut(1 << 14).for_each(|part| {
+                    part.iter_mut().for_each(|x| *x *= upstream);
+                });
+            }
+            gradients.register::<Flex>(parent.id, found);
         }
     }
 }
 
-/// The loss of each row and its ln Σ eˣ: since all parts sum to 1, the loss is
-/// ln Σ eˣ − target·x_target − other·(the sum of the rest but padding).
-fn forward(logits: &FlexTensor, targets: &[usize], smoothing: Smoothing) -> (FlexTensor, Vec<f32>) {
-    let vocabulary = logits.layout().shape()[1];
-    let (losses, log_sums): (Vec<f32>, Vec<f32>) = floats(logits)
-        .par_chunks(vocabulary)
-        .zip(targets)
-        .map(|(row, &target)| {
-            let log_sum = simd::log_sum_exp(row);
-            let others = match smoothing.other {
-                0.0 => 0.0,
-                part => part * (simd::sum(&row[FIRST..]) - row[target]),
+/// Rows whose logits stand in memory at a time.
+const BLOCK: usize = 256;
+
+/// What one loss is computed from.
+struct Task<'a> {
+    readouts: &'a [f32],
+    weight: &'a [f32],
+    targets: Vec<usize>,
+    smoothing: Smoothing,
+    /// R and V.
+    sizes: [usize; 2],
+    tied: bool,
+}
+
+/// Gradients, filled on the way.
+struct Found {
+    readouts: Vec<f32>,
+    weight: Vec<f32>,
+}
+
+impl<'a> Task<'a> {
+    fn new(readouts: &'a FlexTensor, weight: &'a FlexTensor, targets: Vec<usize>, parts: &[f32], tied: bool) -> Self {
+        let [a, b] = weight.layout().shape().dims();
+        Self {
+            readouts: floats(readouts),
+            weight: floats(weight),
+            targets,
+            smoothing: Smoothing { target: parts[0], other: parts[1] },
+            sizes: if tied { [b, a] } else { [a, b] },
+            tied,
+        }
+    }
+
+    /// The weight as `[R, V]`.
+    fn output(&self) -> Matrix<'a> {
+        let [r, v] = self.sizes;
+        if self.tied { Matrix::new(self.weight, [v, r]).transposed() } else { Matrix::new(self.weight, [r, v]) }
+    }
+
+    /// The mean loss; with gradients, if there is where to put them.
+    fn loss(&self, mut gradients: Option<&mut Found>) -> f32 {
+        let ([r, v], n) = (self.sizes, self.targets.len());
+        let mut logits = vec![0.0; BLOCK.min(n) * v];
+        let mut sum = 0.0;
+        for (block, targets) in self.targets.chunks(BLOCK).enumerate() {
+            let (first, rows) = (block * BLOCK, targets.len());
+            let logits = &mut logits[..rows * v];
+            let readouts = Matrix::new(&self.readouts[first * r..][..rows * r], [rows, r]);
+            wide(readouts, self.output(), logits, Write::Replace);
+            let losses: Vec<f32> = match &gradients {
+                None => logits.par_chunks(v).zip(targets).map(|(row, &target)| self.row(row, target).0).collect(),
+                Some(_) => {
+                    let rows = logits.par_chunks_mut(v).zip(targets);
+                    rows.map(|(row, &target)| self.row_with_gradient(row, target)).collect()
+                }
             };
-            (log_sum - smoothing.target * row[target] - others, log_sum)
-        })
-        .unzip();
-    (tensor(losses, [targets.len()]), log_sums)
-}
+            sum += losses.iter().map(|&loss| f64::from(loss)).sum::<f64>();
+            if let Some(Found { readouts: of_readouts, weight: of_weight }) = gradients.as_deref_mut() {
+                let logits = Matrix::new(logits, [rows, v]);
+                let of_readouts = &mut of_readouts[first * r..][..rows * r];
+                wide(logits, self.output().transposed(), of_readouts, Write::Replace);
+                let write = if block == 0 { Write::Replace } else { Write::Add };
+                match self.tied {
+                    true => wide(logits.transposed(), readouts, of_weight, write),
+                    false => wide(readouts.transposed(), logits, of_weight, write),
+                }
+            }
+        }
+        (sum / n as f64) as f32
+    }
 
-/// upstream · (softmax − parts), written over the logits (copied only if somebody else still holds them).
-fn backward(saved: Saved, upstream: &[f32]) -> FlexTensor {
-    let Saved { mut logits, targets, log_sums, smoothing } = saved;
-    let vocabulary = logits.layout().shape()[1];
-    logits.storage_mut::<f32>().par_chunks_mut(vocabulary).zip(&targets).zip(&log_sums).zip(upstream).for_each(
-        |(((row, &target), &log_sum), &upstream)| {
-            let padding = upstream * simd::exp(row[FIRST - 1] - log_sum);
-            simd::run(
-                #[inline(always)]
-                || row.iter_mut().for_each(|x| *x = upstream * (simd::exp(*x - log_sum) - smoothing.other)),
-            );
-            row[FIRST - 1] = padding;
-            row[target] -= upstream * (smoothing.target - smoothing.other);
-        },
-    );
-    logits
-}
+    /// The loss of a row of logits and its ln Σ eˣ: since all parts sum to 1, the loss is
+    /// ln Σ eˣ − target·x_target − other·(the sum of the rest but padding).
+    fn row(&self, row: &[f32], target: usize) -> (f32, f32) {
+        let log_sum = simd::log_sum_exp(row);
+        let others = match self.smoothing.other {
+            0.0 => 0.0,
+            part => part * (simd::sum(&row[FIRST..]) - row[target]),
+        };
+        (log_sum - self.smoothing.target * row[target] - others, log_sum)
+    }
 
-fn smoothing(parts: &[f32]) -> Smoothing {
-    Smoothing { target: parts[0], other: parts[1] }
+    /// The loss of a row, which becomes (softmax − parts) / N.
+    fn row_with_gradient(&self, row: &mut [f32], target: usize) -> f32 {
+        let (loss, log_sum) = self.row(row, target);
+        let (part, other) = (1.0 / self.targets.len() as f32, self.smoothing.other);
+        let padding = part * simd::exp(row[FIRST - 1] - log_sum);
+        simd::run(
+            #[inline(always)]
+            || row.iter_mut().for_each(|x| *x = part * (simd::exp(*x - log_sum) - other)),
+        );
+        row[FIRST - 1] = padding;
+        row[target] -= part * (self.smoothing.target - other);
+        loss
+    }
 }
 
 /// Targets as indices.

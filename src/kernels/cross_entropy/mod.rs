@@ -1,4 +1,5 @@
-//! Softmax, cross-entropy and label smoothing of rows of logits.
+//! From readouts to the loss: the product with the output's weight, softmax, cross-entropy and label
+//! smoothing in one operation, so that the logits of all tokens never stand in memory together.
 
 mod composed;
 mod fused;
@@ -9,21 +10,57 @@ use burn::tensor::{Int, Tensor, assert_shape};
 use crate::text::PAD;
 use fused::CrossEntropyOps;
 
-/// The loss of each row: logits `[N, V]` and targets `[N]` (none is padding) → `[N]`, in nats.
+/// The matrix that makes logits of readouts.
+#[derive(Clone, Debug)]
+pub enum Output {
+    /// `[R, V]`, its own.
+    Own(Tensor<2>),
+    /// `[V, R]`, the target embedding (Press & Wolf 2017, "Using the output embedding to improve language
+    /// models").
+    Tied(Tensor<2>),
+}
+
+impl Output {
+    /// V.
+    pub fn vocabulary(&self) -> usize {
+        match self {
+            Self::Own(weight) => weight.dims()[1],
+            Self::Tied(weight) => weight.dims()[0],
+        }
+    }
+
+    /// Readouts `[N, R]` → logits `[N, V]`.
+    pub fn logits(&self, readouts: Tensor<2>) -> Tensor<2> {
+        match self {
+            Self::Own(weight) => readouts.matmul(weight.clone()),
+            Self::Tied(weight) => readouts.matmul(weight.clone().transpose()),
+        }
+    }
+}
+
+/// The mean loss of some tokens: readouts `[N, R]` and targets `[N]` (none is padding) → `[1]`, in nats.
 ///
 /// With smoothing ε (Szegedy et al. 2016, "Rethinking the inception architecture", section 7) the target
 /// gets 1 − ε and every other id but padding ε / (V − 2). Padding has no part in the sum, so its logit
 /// may be −∞. Where the paper spreads ε over all ids, we leave out target and padding, as JoeyNMT does.
-pub fn cross_entropy(logits: Tensor<2>, targets: Tensor<1, Int>, smoothing: f64) -> Tensor<1> {
-    let [n, v] = logits.dims();
+pub fn cross_entropy(readouts: Tensor<2>, output: Output, targets: Tensor<1, Int>, smoothing: f64) -> Tensor<1> {
+    let [n, _] = readouts.dims();
     assert_shape!(targets, [n]);
-    let smoothing = Smoothing::new(smoothing, v);
-    if super::flex::can_take(&logits) {
-        let (logits, targets) = (logits.into_dispatch(), targets.into_dispatch());
-        let parts = vec![smoothing.target, smoothing.other];
-        return Tensor::from_dispatch(<Dispatch as CrossEntropyOps>::cross_entropy(logits, targets, parts));
+    let smoothing = Smoothing::new(smoothing, output.vocabulary());
+    if !super::flex::can_take(&readouts) {
+        return composed::cross_entropy(output.logits(readouts), targets, smoothing).mean();
     }
-    composed::cross_entropy(logits, targets, smoothing)
+    let (weight, tied) = match output {
+        Output::Own(weight) => (weight, false),
+        Output::Tied(weight) => (weight, true),
+    };
+    Tensor::from_dispatch(<Dispatch as CrossEntropyOps>::cross_entropy(
+        readouts.into_dispatch(),
+        weight.into_dispatch(),
+        targets.into_dispatch(),
+        vec![smoothing.target, smoothing.other],
+        tied,
+    ))
 }
 
 /// What each id gets of the target distribution.
@@ -52,70 +89,4 @@ const FIRST: usize = {
 };
 
 #[cfg(test)]
-mod tests {
-    use burn::tensor::Device;
-
-    use super::*;
-
-    fn losses(logits: &[f32], targets: &[i32], smoothing: f64) -> Vec<f32> {
-        let (n, v) = (targets.len(), logits.len() / targets.len());
-        let compute = |device: &Device, fused: bool| -> Vec<f32> {
-            let logits = Tensor::<1>::from_floats(logits, device).reshape([n, v]);
-            let targets = Tensor::from_ints(targets, device);
-            let losses = match fused {
-                true => cross_entropy(logits, targets, smoothing),
-                false => composed::cross_entropy(logits, targets, Smoothing::new(smoothing, v)),
-            };
-            losses.into_data().try_to_vec().unwrap()
-        };
-        let (ours, twin) = (compute(&Device::flex(), true), compute(&Device::flex(), false));
-        assert!(ours.iter().zip(&twin).all(|(a, b)| (a - b).abs() < 1e-5), "{ours:?} ≠ {twin:?}");
-        ours
-    }
-
-    /// Known fault T1's numbers, with the classes moved past padding.
-    #[test]
-    fn rows_by_hand() {
-        let none = f32::NEG_INFINITY;
-        let rows = losses(&[none, 2.0, 0.0, 0.0, none, 0.0, 1.0, 0.0], &[1, 2], 0.0);
-        assert!(((rows[0] + rows[1]) / 2.0 - 0.395495).abs() < 1e-6, "{rows:?}");
-    }
-
-    /// Known fault T2: smoothed mass never touches padding, even where its logit is −∞.
-    #[test]
-    fn smoothing_leaves_padding_alone() {
-        let equal = losses(&[0.0; 5], &[3], 0.1);
-        assert!((equal[0] - 5.0f32.ln()).abs() < 1e-6);
-        let smoothed = losses(&[f32::NEG_INFINITY, 1.0, 2.0, 0.5, 0.1], &[2], 0.1)[0];
-        let log_sum = [1.0f64, 2.0, 0.5, 0.1].iter().map(|x| x.exp()).sum::<f64>().ln();
-        let expected = 0.9 * (log_sum - 2.0) + 0.1 / 3.0 * (3.0 * log_sum - 1.6);
-        assert!((f64::from(smoothed) - expected).abs() < 1e-6, "{smoothed} {expected}");
-    }
-
-    /// The hand-written gradient against the twin's and against central differences.
-    #[test]
-    fn the_gradient_is_right() {
-        let device = Device::flex().autodiff();
-        let values: Vec<f32> = (0..3 * 40).map(|i| ((i * 37 % 23) as f32 - 11.0) / 5.0).collect();
-        let targets = || Tensor::from_ints([5, 1, 39], &device);
-        let weights = || Tensor::from_floats([0.5, 1.0, 2.0], &device);
-        let tensor = |values: &[f32]| Tensor::<1>::from_floats(values, &device).reshape([3, 40]);
-        let gradient = |compute: &dyn Fn(Tensor<2>) -> Tensor<1>| -> Vec<f32> {
-            let logits = tensor(&values).require_grad();
-            let gradients = (compute(logits.clone()) * weights()).sum().backward();
-            logits.grad(&gradients).unwrap().into_data().try_to_vec().unwrap()
-        };
-        let fused = gradient(&|logits| cross_entropy(logits, targets(), 0.2));
-        let twin = gradient(&|logits| composed::cross_entropy(logits, targets(), Smoothing::new(0.2, 40)));
-        assert!(fused.iter().zip(&twin).all(|(a, b)| (a - b).abs() < 1e-6));
-        for place in [0, 1, 5, 41, 119] {
-            let at = |shift: f32| -> f32 {
-                let mut moved = values.clone();
-                moved[place] += shift;
-                (cross_entropy(tensor(&moved), targets(), 0.2) * weights()).sum().into_scalar()
-            };
-            let difference = (at(0.01) - at(-0.01)) / 0.02;
-            assert!((fused[place] - difference).abs() < 1e-3, "{place}: {} {difference}", fused[place]);
-        }
-    }
-}
+mod tests;

@@ -3,9 +3,9 @@
 use burn::backend::flex::FlexTensor;
 use rayon::prelude::*;
 
-use super::{Saved, Shape, share, thirds};
+use super::{Saved, Shape, running, share, thirds};
 use crate::kernels::flex::{floats, tensor};
-use crate::kernels::product::{self, Sizes, Write};
+use crate::kernels::product::{self, Matrix, Packed, Write};
 use crate::kernels::simd;
 
 /// The gradients of the inputs' gates, the first state, the weight and the bias.
@@ -13,7 +13,7 @@ pub(super) fn run(saved: &Saved, upstream: &[f32]) -> [FlexTensor; 4] {
     let Saved { states, gates, weight, lengths, shape } = saved;
     let Shape { steps, hidden: h, .. } = *shape;
     let batch = lengths.len();
-    let weight = product::transposed(floats(weight), h, 3 * h);
+    let weight = Packed::new(Matrix::new(floats(weight), [h, 3 * h]).transposed());
     let mut d_inputs = vec![0.0; batch * steps * 3 * h];
     // One slot a state, as many as states have, so that one product below takes all steps; the slot that no
     // step starts from stays zero.
@@ -34,8 +34,9 @@ pub(super) fn run(saved: &Saved, upstream: &[f32]) -> [FlexTensor; 4] {
             });
     }
     let mut d_weight = vec![0.0; h * 3 * h];
-    let sizes = Sizes { m: h, k: batch * (steps + 1), n: 3 * h };
-    product::transposed_left(sizes, states, &d_recurrent, &mut d_weight);
+    let slots = batch * (steps + 1);
+    let states = Matrix::new(states, [slots, h]).transposed();
+    product::wide(states, Matrix::new(&d_recurrent, [slots, 3 * h]), &mut d_weight, Write::Replace);
     let mut d_bias = vec![0.0; 3 * h];
     for row in d_recurrent.chunks(3 * h) {
         d_bias.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
@@ -59,11 +60,10 @@ fn backward_rows(
     gates: &[f32],
     upstream: &[f32],
     lengths: &[usize],
-    weight: &[f32],
+    weight: &Packed,
 ) {
     let Shape { steps, hidden: h, .. } = shape;
     let row = (steps + 1) * 3 * h;
-    let sizes = Sizes { m: lengths.len(), k: 3 * h, n: h };
     for t in shape.order().rev() {
         let before = shape.before(t);
         for (i, &length) in lengths.iter().enumerate() {
@@ -83,7 +83,9 @@ fn backward_rows(
                 &mut d_recurrent[i * row + before * 3 * h..][..3 * h],
             );
         }
-        product::rows(sizes, &d_recurrent[before * 3 * h..], row, weight, carry, Write::Add);
+        let running = running(lengths, t);
+        let d_recurrent = Matrix::with_rows_apart(&d_recurrent[before * 3 * h..], [running, 3 * h], row);
+        weight.multiply(d_recurrent, carry, h, Write::Add);
     }
 }
 

@@ -3,10 +3,10 @@
 use burn::backend::flex::FlexTensor;
 use rayon::prelude::*;
 
-use super::{Saved, Shape, share, thirds};
+use super::{Saved, Shape, running, share, thirds};
 use crate::kernels::flex::floats;
 use crate::kernels::gru::Direction;
-use crate::kernels::product::{self, Sizes, Write};
+use crate::kernels::product::{Matrix, Packed, Write};
 use crate::kernels::simd;
 
 /// All states, and what backward needs beside them.
@@ -27,6 +27,7 @@ pub(super) fn run(
     let mut gates = vec![0.0; batch * steps * 4 * h];
     let rows = share(batch);
     if steps > 0 {
+        let packed = Packed::new(Matrix::new(floats(&weight), [h, 3 * h]));
         states
             .par_chunks_mut(rows * (steps + 1) * h)
             .zip(gates.par_chunks_mut(rows * steps * 4 * h))
@@ -34,7 +35,7 @@ pub(super) fn run(
             .zip(floats(&start).par_chunks(rows * h))
             .zip(lengths.par_chunks(rows))
             .for_each(|((((states, gates), inputs), start), lengths)| {
-                forward_rows(shape, states, gates, inputs, start, lengths, floats(&weight), floats(&bias));
+                forward_rows(shape, states, gates, inputs, start, lengths, &packed, floats(&bias));
             });
     } else {
         states.copy_from_slice(floats(&start));
@@ -51,7 +52,7 @@ fn forward_rows(
     inputs: &[f32],
     start: &[f32],
     lengths: &[usize],
-    weight: &[f32],
+    weight: &Packed,
     bias: &[f32],
 ) {
     let Shape { steps, hidden: h, .. } = shape;
@@ -60,10 +61,11 @@ fn forward_rows(
         states[shape.start() * h..][..h].copy_from_slice(start);
     }
     let mut recurrent = vec![0.0; lengths.len() * 3 * h];
-    let sizes = Sizes { m: lengths.len(), k: h, n: 3 * h };
     for t in shape.order() {
         let (before, after) = (shape.before(t) * h, shape.after(t) * h);
-        product::rows(sizes, &states[before..], row, weight, &mut recurrent, Write::Replace);
+        let running = running(lengths, t);
+        let states_before = Matrix::with_rows_apart(&states[before..], [running, h], row);
+        weight.multiply(states_before, &mut recurrent, 3 * h, Write::Replace);
         for (i, &length) in lengths.iter().enumerate() {
             let [before, after] = disjoint(&mut states[i * row..][..row], before, after, h);
             if t >= length {

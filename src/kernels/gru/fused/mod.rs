@@ -134,6 +134,12 @@ fn share(sentences: usize) -> usize {
     sentences.div_ceil(rayon::current_num_threads()).max(1)
 }
 
+/// Rows that a step must look at: up to the last sentence that still runs. Where longer sentences come first,
+/// these are only those that run.
+fn running(lengths: &[usize], step: usize) -> usize {
+    lengths.iter().rposition(|&length| length > step).map_or(0, |last| last + 1)
+}
+
 #[derive(Debug)]
 struct GruBackward;
 

@@ -1,0 +1,118 @@
+//! How fast this machine trains and translates, and how near that is to what its arithmetic allows.
+
+use std::time::Instant;
+
+use burn::module::Module;
+use burn::tensor::Device;
+use serde::Serialize;
+
+use crate::error::Result;
+use crate::kernels::product_rate;
+use crate::model::arithmetic::Work;
+use crate::model::{Seq2Seq, batched};
+use crate::rng::Rng;
+use crate::search::SearchConfig;
+use crate::train::adam::Adam;
+use crate::train::batch::{Batch, Example};
+use crate::train::update::update;
+use crate::train::{Schedule, TrainConfig};
+
+/// Updates before the clock starts: memory and caches settle.
+const WARM_UP: usize = 3;
+
+/// How fast a model trains.
+#[derive(Clone, Debug, Serialize)]
+pub struct TrainSpeed {
+    /// Updates that were timed.
+    pub steps: usize,
+    /// Real target tokens a second.
+    pub target_tokens_per_second: f64,
+    /// The most memory that the process has held so far, in MiB.
+    pub peak_rss_mib: Option<f64>,
+    /// Counted arithmetic ÷ time ÷ the best rate of a product here; 1 is the limit.
+    pub arithmetic_utilisation: f64,
+    /// The loss of every update, the warm-up's included.
+    pub losses: Vec<f64>,
+}
+
+/// How fast a model translates.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct TranslateSpeed {
+    /// Sentences that were translated.
+    pub sentences: usize,
+    /// With a beam of 1.
+    pub greedy_sentences_per_second: f64,
+    /// With a beam of 5.
+    pub beam5_sentences_per_second: f64,
+}
+
+/// The batches of the first updates that [`crate::train::train`] would make, in its order.
+pub fn first_batches(examples: &[Example], config: &TrainConfig, steps: usize) -> Result<Vec<Vec<usize>>> {
+    let batching = config.batching()?;
+    let epochs = (1..).map(|epoch| batching.plan(examples, &mut Rng::new(config.seed, epoch)));
+    Ok(epochs.flatten().take(steps).collect())
+}
+
+/// Times the first updates of a training.
+///
+/// # Errors
+/// A config that can't be meant.
+pub fn train_speed(
+    model: Seq2Seq,
+    examples: &[Example],
+    config: &TrainConfig,
+    device: &Device,
+    steps: usize,
+) -> Result<(Seq2Seq, TrainSpeed)> {
+    let device = device.clone().autodiff();
+    let plan = first_batches(examples, config, WARM_UP + steps)?;
+    let schedule = Schedule::new(config, plan.len());
+    let mut model = model.fork(&device).train();
+    let (mut adam, mut losses) = (Adam::default(), Vec::with_capacity(plan.len()));
+    let (mut seconds, mut work, mut rate) = (0.0, Work::default(), product_rate());
+    for (i, places) in plan.iter().enumerate() {
+        let chosen: Vec<&Example> = places.iter().map(|&i| &examples[i]).collect();
+        let started = Instant::now();
+        device.seed(config.seed.wrapping_mul(1_000_003).wrapping_add(i as u64 + 1));
+        let batch = Batch::new(&chosen, &device);
+        let (next, seen) = update(model, &mut adam, &batch, schedule.rate(i + 1), config);
+        (model, losses) = (next, [losses, vec![seen.loss]].concat());
+        if i >= WARM_UP {
+            seconds += started.elapsed().as_secs_f64();
+            work = work + Work::of(chosen.iter().map(|example| (example.source.len(), example.target_tokens())));
+        }
+    }
+    // The best of before and after: other programs on the machine may have slowed down one of them.
+    rate = rate.max(product_rate());
+    let speed = TrainSpeed {
+        steps: plan.len().saturating_sub(WARM_UP),
+        target_tokens_per_second: work.target_tokens as f64 / seconds,
+        peak_rss_mib: peak_memory(),
+        arithmetic_utilisation: model.training_flops(work) / seconds / (1e9 * rate),
+        losses,
+    };
+    Ok((model.valid(), speed))
+}
+
+/// Times the translation of sources (ids with their end).
+pub fn translate_speed(model: &Seq2Seq, sources: &[&[usize]], search: &SearchConfig, device: &Device) -> TranslateSpeed {
+    let rate = |beam| {
+        let search = SearchConfig { beam, ..search.clone() };
+        let started = Instant::now();
+        let found = batched::translate(model, sources, &search, 1, device);
+        found.len() as f64 / started.elapsed().as_secs_f64()
+    };
+    TranslateSpeed {
+        sentences: sources.len(),
+        greedy_sentences_per_second: rate(1),
+        beam5_sentences_per_second: rate(5),
+    }
+}
+
+/// The most memory that this process has held, in MiB, where the system tells.
+pub fn peak_memory() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let kib: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kib / 1024.0)
+}

@@ -1,0 +1,106 @@
+//! `zhuyi bench`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+
+use super::choice::ConfigArgs;
+use super::output::{note, print, print_json};
+use super::{DeviceArgs, Format};
+use zhuyi::bench::{first_batches, train_speed, translate_speed};
+use zhuyi::kernels::product_rate;
+use zhuyi::model::Vocabularies;
+use zhuyi::prepare::prepare;
+use zhuyi::rng::Rng;
+use zhuyi::run::RunDir;
+use zhuyi::Error;
+
+/// Measure how fast this machine trains and translates.
+///
+/// Trains some steps of a config, then translates its dev set greedily and with a beam of 5: with the model of
+/// --run, or with what the steps have taught, which mostly runs into the length limit.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  zhuyi bench --attention luong
+  zhuyi bench --config configs/multi30k-de-en.toml --run runs/deen --steps 60 --format json")]
+pub struct BenchArgs {
+    #[command(flatten)]
+    choice: ConfigArgs,
+    /// Updates to time; 0 leaves training out
+    #[arg(long, value_name = "N", default_value = "40")]
+    steps: usize,
+    /// A trained run to translate with [default: the model of the steps]
+    #[arg(long, value_name = "DIR")]
+    run: Option<PathBuf>,
+    /// Sentences to translate; 0 leaves translation out [default: the whole dev set]
+    #[arg(long, value_name = "N")]
+    sentences: Option<usize>,
+    /// Write first weights and batches there, for another system to do the same
+    #[arg(long, value_name = "DIR")]
+    export: Option<PathBuf>,
+    /// The form of the answer
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    #[command(flatten)]
+    device: DeviceArgs,
+}
+
+pub fn run(args: BenchArgs) -> anyhow::Result<()> {
+    let config = args.choice.resolve()?;
+    let device = args.device.choice()?.device();
+    let data = prepare(&config)?;
+    let vocabularies = Vocabularies { source: data.source.size(), target: data.target.size() };
+    let mut model = config.model().init(vocabularies, &mut Rng::new(config.train.seed, 0), &device)?;
+    if let Some(path) = &args.export {
+        let dir = RunDir::create(path)?;
+        let parameters = model.parameters().iter().map(|(_, values)| values).sum();
+        dir.write_start(&config, &data.source, &data.target, parameters)?;
+        dir.save_model(&model)?;
+        let plan = first_batches(&data.examples, &config.train, args.steps)?;
+        dir.write_batches(&plan, &data.examples)?;
+        return Ok(note(&format!("{} batches: {}", plan.len(), path.display())));
+    }
+    let product = product_rate();
+    let mut train = None;
+    if args.steps > 0 {
+        let (trained, speed) = train_speed(model, &data.examples, &config.train, &device, args.steps)?;
+        (model, train) = (trained, Some(speed));
+    }
+    let mut sources: Vec<&[usize]> = data.dev.examples.iter().map(|example| example.source.as_slice()).collect();
+    sources.truncate(args.sentences.unwrap_or(usize::MAX));
+    if let Some(path) = &args.run {
+        let loaded = RunDir::find(Some(path), path)?.load(&device)?;
+        if loaded.source.hash()? != data.source.hash()? || loaded.target.hash()? != data.target.hash()? {
+            return Err(Error::Usage(format!(
+                "the run {} has other vocabularies than this config gives: name the config it was trained with",
+                path.display()
+            ))
+            .into());
+        }
+        model = loaded.model;
+    }
+    let translate = (!sources.is_empty()).then(|| translate_speed(&model, &sources, &config.search, &device));
+    match args.format {
+        Format::Json => {
+            print_json(&json!({"product_gflops": product, "train": train, "translate": translate}))?;
+        }
+        Format::Text => {
+            print(&format!("product: {product:.0} GFLOP/s"))?;
+            if let Some(speed) = train {
+                let memory = speed.peak_rss_mib.map_or(String::new(), |mib| format!(", {mib:.0} MiB at most"));
+                print(&format!(
+                    "train: {:.0} target tokens/s over {} steps, {:.2} of the product\'s rate{memory}",
+                    speed.target_tokens_per_second, speed.steps, speed.arithmetic_utilisation
+                ))?;
+            }
+            if let Some(speed) = translate {
+                print(&format!(
+                    "translate: greedy {:.0}, beam 5 {:.0} sentences/s over {} sentences",
+                    speed.greedy_sentences_per_second, speed.beam5_sentences_per_second, speed.sentences
+                ))?;
+            }
+        }
+    }
+    Ok(())
+}

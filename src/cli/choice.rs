@@ -1,0 +1,66 @@
+//! Which config a command works with: a file, an attention, single keys.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use zhuyi::Result;
+use zhuyi::config::{AttentionName, Config, OWN, TOY};
+use zhuyi::corpus::read;
+
+/// Arguments that choose a config.
+#[derive(Debug, Args)]
+pub(super) struct ConfigArgs {
+    /// The config file [default: the toy corpus, built in; with --set data.train=… configs/own.toml, built in]
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    /// The attention, in place of the config's
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::EnumValueParser::<Attention>::new())]
+    attention: Option<Attention>,
+    /// A config key in place of the config's, such as train.seed=2; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    settings: Vec<String>,
+    /// The seed, short for --set train.seed=N
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+}
+
+/// [`AttentionName`] for clap, so that help, errors and completions list the names.
+#[derive(Clone, Copy, Debug)]
+struct Attention(AttentionName);
+
+impl ValueEnum for Attention {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: std::sync::LazyLock<Vec<Attention>> =
+            std::sync::LazyLock::new(|| AttentionName::all().map(Attention).collect());
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.0.name()).help(self.0.about()))
+    }
+}
+
+impl ConfigArgs {
+    /// The config that was chosen.
+    pub(super) fn resolve(&self) -> Result<Config> {
+        let mut settings = self.attention.map(|attention| attention.0.settings()).unwrap_or_default();
+        settings.extend(self.seed.map(|seed| format!("train.seed={seed}")));
+        settings.extend(self.settings.iter().cloned());
+        match &self.config {
+            Some(path) => Config::parse(path, &read::text(path)?, &settings),
+            // Own data without a config: the toy's small sizes and its text rules would do it no justice.
+            None if names_data(&settings) => Config::parse(Path::new("configs/own.toml"), OWN, &settings),
+            None => Config::parse(Path::new("configs/toy.toml"), TOY, &settings),
+        }
+    }
+
+    /// The name of the attention, as it was asked for.
+    pub(super) fn attention_name(&self, config: &Config) -> &'static str {
+        self.attention.map_or(config.attention.score.name(), |attention| attention.0.name())
+    }
+}
+
+fn names_data(settings: &[String]) -> bool {
+    settings.iter().any(|setting| setting.starts_with("data.train=") && !setting.starts_with("data.train=toy:"))
+}

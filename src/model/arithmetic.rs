@@ -1,0 +1,140 @@
+//! How much a model has to compute: what speed is measured against.
+
+use super::decoder::Decoder;
+use super::encoder::Encoder;
+use super::gru::Gru;
+use super::seq2seq::Seq2Seq;
+use crate::attention::Score;
+
+/// Sentence pairs, as far as arithmetic depends on them. Padding is not counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Pairs.
+    pub pairs: usize,
+    /// Source tokens.
+    pub source_tokens: usize,
+    /// Target tokens.
+    pub target_tokens: usize,
+    /// Σ source tokens · target tokens: how many places are looked at.
+    pub looks: usize,
+}
+
+impl Work {
+    /// The work of pairs of source and target lengths.
+    pub fn of(pairs: impl Iterator<Item = (usize, usize)>) -> Self {
+        pairs.fold(Self::default(), |work, (s, t)| Self {
+            pairs: work.pairs + 1,
+            source_tokens: work.source_tokens + s,
+            target_tokens: work.target_tokens + t,
+            looks: work.looks + s * t,
+        })
+    }
+}
+
+impl std::ops::Add for Work {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            pairs: self.pairs + other.pairs,
+            source_tokens: self.source_tokens + other.source_tokens,
+            target_tokens: self.target_tokens + other.target_tokens,
+            looks: self.looks + other.looks,
+        }
+    }
+}
+
+impl Seq2Seq {
+    /// Floating-point operations of matrix products and attention in one training step: two for each
+    /// multiply-add, three products (forward, and two backward) for each one forward.
+    pub fn training_flops(&self, work: Work) -> f64 {
+        let [source, target, looks] = [work.source_tokens, work.target_tokens, work.looks].map(|n| n as f64);
+        let output = self.output.as_ref().map_or(&self.target_embedding.weight, |output| &output.weight);
+        let forward = source * encoder(&self.encoder)
+            + work.pairs as f64 * numbers(self.decoder.bridge.weight.dims())
+            + source * keys(&self.decoder)
+            + target * decoder(&self.decoder)
+            + looks * look(&self.decoder)
+            + target * numbers(output.dims());
+        6.0 * forward
+    }
+}
+
+fn numbers([a, b]: [usize; 2]) -> f64 {
+    a as f64 * b as f64
+}
+
+fn gru(gru: &Gru) -> f64 {
+    numbers(gru.input_weight.dims()) + numbers(gru.hidden_weight.dims())
+}
+
+/// Multiply-adds a source token.
+fn encoder(encoder: &Encoder) -> f64 {
+    encoder.layers.iter().map(|layer| gru(&layer.forward) + layer.backward.as_ref().map_or(0.0, gru)).sum()
+}
+
+/// Multiply-adds a source token for keys and values.
+fn keys(decoder: &Decoder) -> f64 {
+    let memory = decoder.bridge.weight.dims()[0];
+    match &decoder.attention.score {
+        None | Some(Score::Dot(_) | Score::Location(_)) => 0.0,
+        Some(Score::General(score)) => numbers(score.key.weight.dims()),
+        Some(Score::Additive(score)) => numbers(score.key.weight.dims()),
+        Some(Score::ScaledDot(score)) => numbers(score.key.weight.dims()) + numbers(score.value.weight.dims()),
+        Some(Score::Concat(score)) => numbers([memory, score.energy.dims()[0]]),
+        Some(Score::Linear(score)) => numbers(score.key.weight.dims()),
+    }
+}
+
+/// Multiply-adds a target token, the output and the looks left out.
+fn decoder(decoder: &Decoder) -> f64 {
+    let query = decoder.layers.first().map_or(0, Gru::hidden);
+    let asking = match &decoder.attention.score {
+        None | Some(Score::Dot(_) | Score::General(_) | Score::Linear(_)) => 0.0,
+        Some(Score::Additive(score)) => numbers(score.query.weight.dims()),
+        Some(Score::ScaledDot(score)) => numbers(score.query.weight.dims()),
+        Some(Score::Concat(score)) => numbers([query, score.energy.dims()[0]]),
+        Some(Score::Location(score)) => numbers(score.position.weight.dims()),
+    };
+    decoder.layers.iter().map(gru).sum::<f64>() + asking + numbers(decoder.readout.weight.dims())
+}
+
+/// Multiply-adds a target token and source token: the score, and the sum of values.
+fn look(decoder: &Decoder) -> f64 {
+    let memory = decoder.bridge.weight.dims()[0];
+    let query = decoder.layers.first().map_or(0, Gru::hidden);
+    let Some(score) = &decoder.attention.score else { return 0.0 };
+    let compared = match score {
+        Score::Dot(_) | Score::General(_) => query,
+        Score::Additive(score) => score.energy.dims()[0],
+        Score::Concat(score) => score.energy.dims()[0],
+        Score::ScaledDot(score) => score.key.weight.dims()[1],
+        Score::Linear(_) | Score::Location(_) => 0,
+    };
+    (compared + score.value_size(memory)) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::Device;
+
+    use super::*;
+    use crate::model::{ModelConfig, Vocabularies};
+    use crate::rng::Rng;
+
+    /// The default model has every size different enough to count by hand.
+    #[test]
+    fn counted_by_hand() {
+        let vocabularies = Vocabularies { source: 11, target: 13 };
+        let model = ModelConfig::default().init(vocabularies, &mut Rng::new(1, 0), &Device::flex()).unwrap();
+        // Two pairs: 3 source and 4 target tokens, 5 and 6.
+        let work = Work::of([(3, 4), (5, 6)].into_iter());
+        assert_eq!(work, Work { pairs: 2, source_tokens: 8, target_tokens: 10, looks: 42 });
+        // E 128, encoder 2 × 64, decoder 128, general: keys 128 × 128, readout 256 → 128.
+        let encoder = 2 * (128 * 192 + 64 * 192);
+        let per_source = encoder + 128 * 128;
+        let per_target = 128 * 384 + 128 * 384 + 256 * 128 + 128 * 13;
+        let forward = 8 * per_source + 2 * 128 * 128 + 10 * per_target + 42 * (128 + 128);
+        assert_eq!(model.training_flops(work), 6.0 * forward as f64);
+    }
+}
