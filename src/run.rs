@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::model::{Seq2Seq, Vocabularies};
 use crate::rng::Rng;
 use crate::text::Tokenizer;
-use crate::train::Event;
+use crate::train::{Event, Schedule};
 use crate::train::batch::Example;
 
 /// The format of run directories that this version writes and reads.
@@ -202,15 +202,15 @@ impl RunDir {
     }
 
     /// Writes batches for other systems: a JSON object a line, `source` ids with their end and `target` ids
-    /// between begin and end, one list a sentence.
+    /// between begin and end, one list a sentence, and the learning `rate` of the update.
     ///
     /// # Errors
     /// What the system refuses.
-    pub fn write_batches(&self, plan: &[Vec<usize>], examples: &[Example]) -> Result<()> {
-        let lines = plan.iter().map(|places| {
+    pub fn write_batches(&self, plan: &[Vec<usize>], schedule: &Schedule, examples: &[Example]) -> Result<()> {
+        let lines = plan.iter().enumerate().map(|(i, places)| {
             let source: Vec<_> = places.iter().map(|&i| &examples[i].source).collect();
             let target: Vec<_> = places.iter().map(|&i| &examples[i].target).collect();
-            serde_json::json!({"source": source, "target": target}).to_string() + "\n"
+            serde_json::json!({"source": source, "target": target, "rate": schedule.rate(i + 1)}).to_string() + "\n"
         });
         self.write(BATCHES, lines.collect::<String>().as_bytes())
     }

@@ -1,5 +1,7 @@
 //! Where there is something to look at.
 
+use std::sync::Arc;
+
 use burn::tensor::activation::softmax;
 use burn::tensor::{Bool, Device, Int, Tensor, TensorData, assert_shape};
 
@@ -8,6 +10,8 @@ use burn::tensor::{Bool, Device, Int, Tensor, TensorData, assert_shape};
 pub struct SourceMask {
     /// True at padding, `[B, S]`.
     padding: Tensor<2, Bool>,
+    /// How many positions of each sentence are real, where the host knows.
+    lengths: Option<Arc<[usize]>>,
 }
 
 impl SourceMask {
@@ -15,17 +19,23 @@ impl SourceMask {
     pub fn from_lengths(lengths: &[usize], positions: usize, device: &Device) -> Self {
         let padding: Vec<bool> =
             lengths.iter().flat_map(|&length| (0..positions).map(move |s| s >= length)).collect();
-        Self { padding: Tensor::from_data(TensorData::new(padding, [lengths.len(), positions]), device) }
+        let padding = Tensor::from_data(TensorData::new(padding, [lengths.len(), positions]), device);
+        Self { padding, lengths: Some(lengths.into()) }
     }
 
     /// A mask from `[B, S]` values, true at padding.
     pub fn from_padding(padding: Tensor<2, Bool>) -> Self {
-        Self { padding }
+        Self { padding, lengths: None }
+    }
+
+    /// How many positions of each sentence are real, where the host knows: made by [`Self::from_lengths`].
+    pub fn lengths(&self) -> Option<&[usize]> {
+        self.lengths.as_deref()
     }
 
     /// The masks of some sentences, in that order, repeats allowed.
     pub fn select(&self, rows: Tensor<1, Int>) -> Self {
-        Self { padding: self.padding.clone().select(0, rows) }
+        Self { padding: self.padding.clone().select(0, rows), lengths: None }
     }
 
     /// Softmax over the real positions of scores `[B, T, S]`. Padding gets exactly 0; a sentence with no

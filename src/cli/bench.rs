@@ -12,6 +12,7 @@ use zhuyi::bench::{first_batches, train_speed, translate_speed};
 use zhuyi::kernels::product_rate;
 use zhuyi::model::Vocabularies;
 use zhuyi::prepare::prepare;
+use zhuyi::train::Schedule;
 use zhuyi::rng::Rng;
 use zhuyi::run::RunDir;
 use zhuyi::Error;
@@ -58,7 +59,7 @@ pub fn run(args: BenchArgs) -> anyhow::Result<()> {
         dir.write_start(&config, &data.source, &data.target, parameters)?;
         dir.save_model(&model)?;
         let plan = first_batches(&data.examples, &config.train, args.steps)?;
-        dir.write_batches(&plan, &data.examples)?;
+        dir.write_batches(&plan, &Schedule::new(&config.train, plan.len()), &data.examples)?;
         return Ok(note(&format!("{} batches: {}", plan.len(), path.display())));
     }
     let product = product_rate();

@@ -142,7 +142,16 @@ pub fn main() -> ExitCode {
     if cli.global.quiet {
         output::be_quiet();
     }
-    let done = match cli.command {
+    // On a thread of the pool: from outside, every parallel piece of work would first have to wake it.
+    let done = rayon::scope(|_| run(cli.command));
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => exit_code(&why),
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<()> {
+    match command {
         Command::Train(args) => train::run(args),
         Command::Translate(args) => translate::run(args),
         Command::Evaluate(args) => evaluate::run(args),
@@ -154,10 +163,6 @@ pub fn main() -> ExitCode {
         Command::Config(command) => config::run(command),
         Command::Completions(args) => generate::completions(args, &mut Cli::command()),
         Command::Man => generate::man(Cli::command()),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(why) => exit_code(&why),
     }
 }
 

@@ -5,11 +5,14 @@ pub(super) fn prepare() {
     keep_memory();
     flush_denormals();
     // An error means that the pool is there already, which then just runs slower.
-    let pool = rayon::ThreadPoolBuilder::new().start_handler(|_| flush_denormals()).build_global();
+    let pool = rayon::ThreadPoolBuilder::new().stack_size(STACK).start_handler(|_| flush_denormals()).build_global();
     if let Err(error) = pool {
         tracing::debug!(%error, "threads are as they were");
     }
 }
+
+/// As much as the main thread has: commands run on threads of the pool.
+const STACK: usize = 8 << 20;
 
 /// Keeps freed memory for the next tensor: glibc by default gives blocks of this size back to the system and
 /// asks for them again at every operation, and the system clears them each time.

@@ -3,11 +3,13 @@
 //! other device and float type runs and which tests compare it with.
 
 pub mod adam;
+pub mod attentive;
 pub mod cross_entropy;
 pub mod dropout;
 mod flex;
 pub mod gru;
 pub mod linear;
+mod look;
 mod product;
 mod simd;
 pub mod square_sum;

@@ -113,6 +113,26 @@ pub fn square_sum(values: &[f32]) -> f32 {
     )
 }
 
+/// Σ a b. Inlined, so that [`run`] around a loop of them is enough.
+#[inline(always)]
+pub fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let ((left, rest_left), (right, rest_right)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let mut sums = [0.0; LANES];
+    for (left, right) in left.iter().zip(right) {
+        for i in 0..LANES {
+            sums[i] = left[i].mul_add(right[i], sums[i]);
+        }
+    }
+    let rest: f32 = rest_left.iter().zip(rest_right).map(|(a, b)| a * b).sum();
+    sums.iter().sum::<f32>() + rest
+}
+
+/// out += factor · row. Inlined as [`dot`].
+#[inline(always)]
+pub fn add_scaled(out: &mut [f32], factor: f32, row: &[f32]) {
+    out.iter_mut().zip(row).for_each(|(out, x)| *out = factor.mul_add(*x, *out));
+}
+
 /// The sum of a row.
 pub fn sum(row: &[f32]) -> f32 {
     run(

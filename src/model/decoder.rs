@@ -12,26 +12,12 @@ use serde::{Deserialize, Serialize};
 use super::gru::Gru;
 use crate::attention::{Attended, Attention, AttentionConfig, Memory, Sizes};
 use crate::init::{self, Bias};
+use crate::kernels::attentive::{self, Recurrence, Sources};
+pub use crate::kernels::attentive::Timing;
 use crate::kernels::dropout::Dropout;
 use crate::kernels::gru::{Direction, ResetForm};
-use crate::kernels::linear::{self, Activation};
+use crate::kernels::linear::{self, Activation, linear};
 use crate::rng::Rng;
-
-/// When the decoder looks at the source.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Timing {
-    /// Query s_{t−1}; the context goes into the recurrent step (Bahdanau).
-    Before,
-    /// Query s_t; the context joins the state in the readout (Luong).
-    #[default]
-    After,
-}
-
-impl Timing {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Before, Self::After];
-}
 
 /// What the decoder is made of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -187,6 +173,60 @@ impl Decoder {
         Decoded { readouts: Tensor::cat(readouts, 1), weights, state }
     }
 
+    /// The readouts of all steps from the start, `[B, T, R]`: what training needs of [`Decoder::forward`], and
+    /// the same numbers. Where a step needs what an earlier one saw, the steps are one operation if the
+    /// device has it.
+    pub fn readouts(&self, embedded: Tensor<3>, state: DecoderState, memory: &Memory) -> Tensor<3> {
+        let ([gru], [start]) = (self.layers.as_slice(), state.layers.as_slice()) else {
+            return self.forward(embedded, state, memory).readouts;
+        };
+        let matcher = self.attention.score.as_ref().and_then(|score| score.matcher(gru.hidden()));
+        let (Some(matcher), Some(lengths)) = (matcher, memory.mask.lengths()) else {
+            return self.forward(embedded, state, memory).readouts;
+        };
+        let at_once = self.timing == Timing::After && !self.input_feeding;
+        if at_once || gru.reset != ResetForm::ResetAfter || !attentive::can_take(&embedded) {
+            return self.forward(embedded, state, memory).readouts;
+        }
+        let [b, t, e] = embedded.dims();
+        let (h, context) = (gru.hidden(), memory.values.dims()[2]);
+        let rows = embedded.clone().reshape([b * t, e]);
+        let from_embedding = gru.input_weight.val().narrow(0, 0, e);
+        let gates = linear(rows.clone(), from_embedding, Some(gru.input_bias.val()), Activation::Identity);
+        let bias = self.readout.bias.as_ref().map(|bias| bias.val());
+        let readout = self.input_feeding.then(|| {
+            let weight = self.readout.weight.val();
+            let from_joined = weight.clone().narrow(0, 0, h + context);
+            let given = match self.timing {
+                Timing::Before => linear(rows, rows_from(weight, h + context), bias, Activation::Identity),
+                Timing::After => {
+                    let size = from_joined.dims()[1];
+                    let bias = bias.unwrap_or_else(|| Tensor::zeros([size], &embedded.device()));
+                    bias.unsqueeze::<2>().expand([b * t, size])
+                }
+            };
+            let size = given.dims()[1];
+            (from_joined, given.reshape([b, t, size]))
+        });
+        let fed = readout.is_some();
+        let recurrence = Recurrence {
+            timing: self.timing,
+            matching: matcher.matching,
+            recurrent: gru.hidden_weight.val(),
+            bias: gru.hidden_bias.val(),
+            extra: rows_from(gru.input_weight.val(), e),
+            query: matcher.query,
+            energy: matcher.energy,
+            readout,
+        };
+        let sources = Sources { keys: memory.keys.clone(), values: memory.values.clone(), lengths };
+        let output = attentive::sequence(gates.reshape([b, t, 3 * h]), start.clone(), recurrence, sources);
+        if fed {
+            return output;
+        }
+        linear::apply(&self.readout, Tensor::cat(vec![output, embedded], 2), Activation::Tanh)
+    }
+
     /// Steps whose inputs are all known: any number without feedback, else one.
     fn steps(&self, embedded: Tensor<3>, state: DecoderState, memory: &Memory) -> Decoded {
         let mut inputs = vec![embedded.clone()];
@@ -226,6 +266,12 @@ impl Decoder {
 
 fn concatenated(mut parts: Vec<Tensor<3>>) -> Tensor<3> {
     if parts.len() == 1 { parts.remove(0) } else { Tensor::cat(parts, 2) }
+}
+
+/// The rows of a matrix from `n` on.
+fn rows_from(matrix: Tensor<2>, n: usize) -> Tensor<2> {
+    let rows = matrix.dims()[0];
+    matrix.narrow(0, n, rows - n)
 }
 
 fn last_step(states: Tensor<3>) -> Tensor<2> {

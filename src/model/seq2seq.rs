@@ -181,6 +181,12 @@ impl Seq2Seq {
         self.decoder.forward(embedded, state, memory)
     }
 
+    /// The readouts alone, `[B, T, R]`, of targets from their beginning: what training needs.
+    pub fn readouts(&self, target: &TargetBatch, state: DecoderState, memory: &Memory) -> Tensor<3> {
+        let embedded = self.dropout.forward(self.target_embedding.forward(target.inputs.clone()));
+        self.decoder.readouts(embedded, state, memory)
+    }
+
     /// What makes logits of readouts (after dropout).
     pub fn output(&self) -> Output {
         match &self.output {

@@ -9,7 +9,7 @@ use crate::model::Seq2Seq;
 /// The mean loss a target token of a batch, in nats, `[1]`.
 pub fn batch_loss(model: &Seq2Seq, batch: &Batch, smoothing: f64) -> Tensor<1> {
     let (memory, state) = model.encode(&batch.source);
-    let readouts = model.decode(&batch.inputs, state, &memory).readouts;
+    let readouts = model.readouts(&batch.inputs, state, &memory);
     let size = readouts.dims()[2];
     let [b, t] = batch.inputs.inputs.dims();
     let real = readouts.reshape([b * t, size]).select(0, batch.places.clone());

@@ -7,6 +7,7 @@ mod binary;
 mod exactness;
 #[path = "../support/gradients.rs"]
 mod gradients;
+mod fused_decoder;
 mod house;
 mod learning;
 mod metrics;

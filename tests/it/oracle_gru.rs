@@ -1,9 +1,9 @@
 //! The GRU and the encoder against Keras (both reset forms), ONNX and JoeyNMT, fused and composed.
 
 use burn::module::Param;
-use burn::nn::DropoutConfig;
 use burn::tensor::{Device, Tensor};
 use serde_json::Value;
+use zhuyi::kernels::dropout::Dropout;
 use zhuyi::kernels::gru::{Direction, ResetForm};
 use zhuyi::model::Gru;
 use zhuyi::model::encoder::{Encoder, EncoderLayer};
@@ -49,7 +49,7 @@ fn the_encoder_is_joeynmts() {
         let layers = (0..3)
             .map(|layer| EncoderLayer { forward: of(layer, "forward"), backward: Some(of(layer, "backward")) })
             .collect();
-        let encoder = Encoder { layers, dropout: DropoutConfig::new(0.0).init() };
+        let encoder = Encoder { layers, dropout: Dropout::new(0.0) };
         let encoded = encoder.forward(tensor(&case["inputs"]["x"], &device), &[4, 4]);
         let expected = &case["expected"];
         assert_close(&values(encoded.states), &numbers(&expected["output"]), FOUR_DECIMALS, "output");

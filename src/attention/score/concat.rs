@@ -40,8 +40,12 @@ impl Concat {
 
     /// `[B, T, H]` and `[B, S, K]` → `[B, T, S]`.
     pub fn scores(&self, query: Tensor<3>, keys: Tensor<3>) -> Tensor<3> {
-        let size = query.dims()[2];
-        let query = query.matmul(self.weight.weight.val().narrow(0, 0, size).unsqueeze());
-        energies(query, keys, self.energy.val())
+        let weight = self.query_weight(query.dims()[2]);
+        energies(query.matmul(weight.unsqueeze()), keys, self.energy.val())
+    }
+
+    /// The part of W that is the query's, `[H, K]`.
+    pub fn query_weight(&self, size: usize) -> Tensor<2> {
+        self.weight.weight.val().narrow(0, 0, size)
     }
 }

@@ -14,6 +14,7 @@ use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::{AttentionConfig, Sizes};
+use crate::kernels::attentive::Matching;
 use crate::rng::Rng;
 
 macro_rules! score_functions {
@@ -95,7 +96,33 @@ score_functions! {
     Location = "location", location::Location, "W q over positions: never sees the content (Luong 2015)";
 }
 
+/// A score function that kernels know: the query is projected (or not), then matched with the key.
+#[derive(Clone, Debug)]
+pub struct Matcher {
+    /// How they are matched.
+    pub matching: Matching,
+    /// `[H, K]`, if the query is projected.
+    pub query: Option<Tensor<2>>,
+    /// v, `[K]`, of additive scores.
+    pub energy: Option<Tensor<1>>,
+}
+
 impl Score {
+    /// This function for kernels, if they know it; `hidden` is H.
+    pub fn matcher(&self, hidden: usize) -> Option<Matcher> {
+        let product = Matching::Product { scale: 1.0 };
+        let (matching, query, energy) = match self {
+            Self::Dot(_) | Self::General(_) => (product, None, None),
+            Self::ScaledDot(score) => (Matching::Product { scale: score.scale() }, Some(score.query.weight.val()), None),
+            Self::Additive(score) => {
+                (Matching::Additive, Some(score.query.weight.val()), Some(score.energy.val()))
+            }
+            Self::Concat(score) => (Matching::Additive, Some(score.query_weight(hidden)), Some(score.energy.val())),
+            Self::Linear(_) | Self::Location(_) => return None,
+        };
+        Some(Matcher { matching, query, energy })
+    }
+
     /// What is summed, computed once a sentence: `[B, S, M]` → `[B, S, C]`. The memory itself, but for
     /// functions that project it.
     pub fn values(&self, memory: Tensor<3>) -> Tensor<3> {

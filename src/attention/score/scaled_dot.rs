@@ -43,6 +43,11 @@ impl ScaledDot {
         linear::apply(&self.value, memory, Activation::Identity)
     }
 
+    /// 1/√K.
+    pub fn scale(&self) -> f32 {
+        (1.0 / (self.key.weight.dims()[1] as f64).sqrt()) as f32
+    }
+
     /// K.
     pub fn value_size(&self) -> usize {
         self.value.weight.dims()[1]
@@ -50,7 +55,6 @@ impl ScaledDot {
 
     /// `[B, T, H]` and `[B, S, K]` → `[B, T, S]`.
     pub fn scores(&self, query: Tensor<3>, keys: Tensor<3>) -> Tensor<3> {
-        let size = keys.dims()[2] as f64;
-        linear::apply(&self.query, query, Activation::Identity).matmul(keys.swap_dims(1, 2)).div_scalar(size.sqrt())
+        linear::apply(&self.query, query, Activation::Identity).matmul(keys.swap_dims(1, 2)).mul_scalar(self.scale())
     }
 }

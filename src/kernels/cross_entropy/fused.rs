@@ -107,7 +107,7 @@ impl Backward<Flex, 2> for CrossEntropyBackward {
 }
 
 /// Rows whose logits stand in memory at a time.
-const BLOCK: usize = 256;
+const BLOCK: usize = 512;
 
 /// What one loss is computed from.
 struct Task<'a> {

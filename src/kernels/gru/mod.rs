@@ -2,6 +2,7 @@
 //!
 //! Letters: B sentences, T steps, H state, G = 3H gates in the order reset, update, candidate.
 
+pub(in crate::kernels) mod cell;
 mod composed;
 mod fused;
 

@@ -3,10 +3,10 @@
 use burn::backend::flex::FlexTensor;
 use rayon::prelude::*;
 
-use super::{Saved, Shape, running, share, thirds};
+use super::{Saved, Shape, running, share};
 use crate::kernels::flex::{floats, tensor};
+use crate::kernels::gru::cell;
 use crate::kernels::product::{self, Matrix, Packed, Write};
-use crate::kernels::simd;
 
 /// The gradients of the inputs' gates, the first state, the weight and the bias.
 pub(super) fn run(saved: &Saved, upstream: &[f32]) -> [FlexTensor; 4] {
@@ -74,7 +74,7 @@ fn backward_rows(
                 carry.iter_mut().zip(upstream).for_each(|(carry, upstream)| *carry += upstream);
                 continue;
             }
-            cell_backward(
+            cell::backward(
                 upstream,
                 &states[(i * (steps + 1) + before) * h..][..h],
                 &gates[at * 4 * h..][..4 * h],
@@ -87,36 +87,4 @@ fn backward_rows(
         let d_recurrent = Matrix::with_rows_apart(&d_recurrent[before * 3 * h..], [running, 3 * h], row);
         weight.multiply(d_recurrent, carry, h, Write::Add);
     }
-}
-
-fn cell_backward(
-    upstream: &[f32],
-    before: &[f32],
-    gates: &[f32],
-    carry: &mut [f32],
-    d_input: &mut [f32],
-    d_recurrent: &mut [f32],
-) {
-    let h = before.len();
-    let ([r, z, n], m) = (thirds(gates, h), &gates[3 * h..][..h]);
-    let (d_r, rest) = d_input.split_at_mut(h);
-    let (d_z, d_n) = rest.split_at_mut(h);
-    let (d_hidden_r, rest) = d_recurrent.split_at_mut(h);
-    let (d_hidden_z, d_hidden_n) = rest.split_at_mut(h);
-    let (carry, upstream) = (&mut carry[..h], &upstream[..h]);
-    let (d_n, d_hidden_n) = (&mut d_n[..h], &mut d_hidden_n[..h]);
-    simd::run(
-        #[inline(always)]
-        || {
-            for i in 0..h {
-                let d_state = carry[i] + upstream[i];
-                let d_candidate = d_state * (1.0 - z[i]) * (1.0 - n[i] * n[i]);
-                let d_update = d_state * (before[i] - n[i]) * z[i] * (1.0 - z[i]);
-                let d_reset = d_candidate * m[i] * r[i] * (1.0 - r[i]);
-                (d_r[i], d_z[i], d_n[i]) = (d_reset, d_update, d_candidate);
-                (d_hidden_r[i], d_hidden_z[i], d_hidden_n[i]) = (d_reset, d_update, d_candidate * r[i]);
-                carry[i] = d_state * z[i];
-            }
-        },
-    );
 }

@@ -3,11 +3,10 @@
 use burn::backend::flex::FlexTensor;
 use rayon::prelude::*;
 
-use super::{Saved, Shape, running, share, thirds};
+use super::{Saved, Shape, running, share};
 use crate::kernels::flex::floats;
-use crate::kernels::gru::Direction;
+use crate::kernels::gru::{Direction, cell};
 use crate::kernels::product::{Matrix, Packed, Write};
-use crate::kernels::simd;
 
 /// All states, and what backward needs beside them.
 pub(super) fn run(
@@ -75,7 +74,7 @@ fn forward_rows(
             let at = i * steps + t;
             let input = &inputs[at * 3 * h..][..3 * h];
             let gates = &mut gates[at * 4 * h..][..4 * h];
-            cell_forward(input, &recurrent[i * 3 * h..][..3 * h], bias, before, after, gates);
+            cell::forward(input, &recurrent[i * 3 * h..][..3 * h], bias, before, after, gates);
         }
     }
 }
@@ -85,33 +84,4 @@ fn disjoint(states: &mut [f32], before: usize, after: usize, h: usize) -> [&mut 
     let (left, right) = states.split_at_mut(before.max(after));
     let right = &mut right[..h];
     if before < after { [&mut left[before..before + h], right] } else { [right, &mut left[after..after + h]] }
-}
-
-fn cell_forward(
-    input: &[f32],
-    recurrent: &[f32],
-    bias: &[f32],
-    before: &[f32],
-    after: &mut [f32],
-    gates: &mut [f32],
-) {
-    let h = before.len();
-    let ([input_r, input_z, input_n], [hidden_r, hidden_z, hidden_n]) = (thirds(input, h), thirds(recurrent, h));
-    let [bias_r, bias_z, bias_n] = thirds(bias, h);
-    let (r, rest) = gates.split_at_mut(h);
-    let (z, rest) = rest.split_at_mut(h);
-    let (n, m) = rest.split_at_mut(h);
-    let (after, m) = (&mut after[..h], &mut m[..h]);
-    simd::run(
-        #[inline(always)]
-        || {
-            for i in 0..h {
-                r[i] = simd::sigmoid(input_r[i] + hidden_r[i] + bias_r[i]);
-                z[i] = simd::sigmoid(input_z[i] + hidden_z[i] + bias_z[i]);
-                m[i] = hidden_n[i] + bias_n[i];
-                n[i] = simd::tanh(input_n[i] + r[i] * m[i]);
-                after[i] = n[i] + z[i] * (before[i] - n[i]);
-            }
-        },
-    );
 }

@@ -156,8 +156,3 @@ impl Backward<Flex, 4> for GruBackward {
         }
     }
 }
-
-/// The three gates of a row.
-fn thirds(gates: &[f32], h: usize) -> [&[f32]; 3] {
-    [&gates[..h], &gates[h..2 * h], &gates[2 * h..3 * h]]
-}

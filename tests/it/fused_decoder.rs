@@ -1,0 +1,65 @@
+//! The decoder's steps as one operation against the same steps from ordinary operations.
+
+use burn::module::{Module, ModuleVisitor, Param};
+use burn::optim::GradientsParams;
+use burn::tensor::{Device, Tensor};
+use zhuyi::attention::{AttentionConfig, ScoreKind};
+use zhuyi::kernels::gru::ResetForm;
+use zhuyi::model::decoder::{DecoderConfig, Timing};
+use zhuyi::model::{ModelConfig, Seq2Seq, SourceBatch, TargetBatch, Vocabularies};
+use zhuyi::rng::Rng;
+
+struct Collect<'a>(&'a GradientsParams, Vec<f32>);
+
+impl ModuleVisitor for Collect<'_> {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        let gradient = self.0.get::<D>(param.id);
+        self.1.extend(gradient.into_iter().flat_map(|g| g.into_data().try_to_vec::<f32>().unwrap()));
+    }
+}
+
+/// The readouts, and the gradients of every parameter for an uneven upstream.
+fn run(model: &Seq2Seq, device: &Device, fused: bool) -> (Vec<f32>, Vec<f32>) {
+    let source = SourceBatch::new(&[&[4, 5, 6, 7, 2], &[8, 2], &[9, 10, 4, 2], &[5, 2], &[6, 6, 2]], device);
+    let target = TargetBatch::new(&[&[1, 4, 5, 6], &[1, 7, 8, 9], &[1, 3, 0, 0], &[1, 9, 4, 5], &[1, 4, 4, 0]], device);
+    let (memory, state) = model.encode(&source);
+    let readouts = match fused {
+        true => model.readouts(&target, state, &memory),
+        false => model.decode(&target, state, &memory).readouts,
+    };
+    let [b, t, r] = readouts.dims();
+    let upstream: Vec<f32> = (0..b * t * r).map(|i| (i * 7 % 11) as f32 / 11.0 - 0.4).collect();
+    let upstream = Tensor::<1>::from_floats(upstream.as_slice(), device).reshape([b, t, r]);
+    let gradients = (readouts.clone() * upstream).sum().backward();
+    let gradients = GradientsParams::from_grads(gradients, model);
+    let mut collect = Collect(&gradients, Vec::new());
+    model.visit(&mut collect);
+    (readouts.into_data().try_to_vec().unwrap(), collect.1)
+}
+
+#[test]
+fn every_score_timing_and_feeding_agrees_forward_and_backward() {
+    let device = Device::flex().autodiff();
+    for &score in ScoreKind::ALL {
+        for timing in Timing::ALL {
+            for input_feeding in [false, true] {
+                for reset in [ResetForm::ResetAfter, ResetForm::ResetBefore] {
+                    let mut config = ModelConfig::default();
+                    config.embedding.size = 6;
+                    config.encoder.hidden = 5;
+                    config.decoder = DecoderConfig { hidden: 10, timing, input_feeding, gru: reset, ..Default::default() };
+                    config.attention = AttentionConfig { score, size: 7, max_positions: 9 };
+                    let vocabularies = Vocabularies { source: 11, target: 10 };
+                    let model = config.init(vocabularies, &mut Rng::new(3, 0), &device).unwrap();
+                    let (fused, twin) = (run(&model, &device, true), run(&model, &device, false));
+                    assert_eq!(fused.1.len(), twin.1.len());
+                    let all = |run: &(Vec<f32>, Vec<f32>)| [run.0.clone(), run.1.clone()].concat();
+                    for (i, (fused, twin)) in all(&fused).iter().zip(all(&twin)).enumerate() {
+                        let apart = (fused - twin).abs();
+                        assert!(apart < 1e-5 * twin.abs().max(1.0), "{score} {timing:?} {input_feeding} {i}: {fused} {twin}");
+                    }
+                }
+            }
+        }
+    }
+}
