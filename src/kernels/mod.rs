@@ -10,8 +10,9 @@ mod flex;
 pub mod gru;
 pub mod linear;
 mod look;
-mod product;
+pub(crate) mod product;
 mod simd;
 pub mod square_sum;
 
 pub use product::product_rate;
+pub(crate) use simd::{largest, log_softmax};

@@ -76,14 +76,8 @@ pub fn log_sum_exp(row: &[f32]) -> f32 {
     run(
         #[inline(always)]
         || {
+            let most = largest(row);
             let (blocks, rest) = row.as_chunks::<LANES>();
-            let mut most = [f32::NEG_INFINITY; LANES];
-            for block in blocks {
-                for (most, x) in most.iter_mut().zip(block) {
-                    *most = if *x > *most { *x } else { *most };
-                }
-            }
-            let most = most.iter().chain(rest).copied().fold(f32::NEG_INFINITY, f32::max);
             let mut sums = [0.0; LANES];
             for block in blocks {
                 for (sum, x) in sums.iter_mut().zip(block) {
@@ -92,6 +86,32 @@ pub fn log_sum_exp(row: &[f32]) -> f32 {
             }
             let rest: f32 = rest.iter().map(|x| exp(x - most)).sum();
             most + (sums.iter().sum::<f32>() + rest).ln()
+        },
+    )
+}
+
+/// A row of logits → log-probabilities.
+pub fn log_softmax(row: &mut [f32]) {
+    let log_sum = log_sum_exp(row);
+    run(
+        #[inline(always)]
+        || row.iter_mut().for_each(|x| *x -= log_sum),
+    );
+}
+
+/// The largest of some numbers; −∞ if there are none. What is no number is passed over.
+pub fn largest(values: &[f32]) -> f32 {
+    run(
+        #[inline(always)]
+        || {
+            let (blocks, rest) = values.as_chunks::<LANES>();
+            let mut most = [f32::NEG_INFINITY; LANES];
+            for block in blocks {
+                for (most, x) in most.iter_mut().zip(block) {
+                    *most = if *x > *most { *x } else { *most };
+                }
+            }
+            most.iter().chain(rest).copied().fold(f32::NEG_INFINITY, f32::max)
         },
     )
 }

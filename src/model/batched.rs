@@ -2,7 +2,8 @@
 
 use burn::tensor::Device;
 
-use super::seq2seq::Seq2Seq;
+use super::host::HostModel;
+use super::seq2seq::{Seq2Seq, SourceBatch};
 use super::stepper::ModelStepper;
 use crate::search::{Forced, Hypothesis, Request, SearchConfig, beam_search, forced};
 use crate::text::{BOS, PAD, UNK};
@@ -22,6 +23,7 @@ pub fn translate(
     device: &Device,
 ) -> Vec<Vec<Hypothesis>> {
     let batch = config.batch * USUAL_BEAM / config.beam.max(USUAL_BEAM);
+    let host = HostModel::new(model);
     in_batches(sources, batch, |batch| {
         let chosen: Vec<&[usize]> = batch.iter().map(|&i| sources[i]).collect();
         let limits: Vec<usize> = chosen.iter().map(|source| config.limit(source.len())).collect();
@@ -32,9 +34,17 @@ pub fn translate(
             forbidden: &FORBIDDEN,
             min_length: 0,
         };
-        let mut stepper = ModelStepper::new(model, device);
-        let state = stepper.start(&chosen);
-        let mut found = beam_search(&mut stepper, state, &request);
+        let mut found = match &host {
+            Some(host) => {
+                let (mut stepper, state) = host.start(&SourceBatch::new(&chosen, device));
+                beam_search(&mut stepper, state, &request)
+            }
+            None => {
+                let mut stepper = ModelStepper::new(model, device);
+                let state = stepper.start(&chosen);
+                beam_search(&mut stepper, state, &request)
+            }
+        };
         found.iter_mut().for_each(|hypotheses| hypotheses.truncate(n_best));
         found
     })
@@ -48,12 +58,21 @@ pub fn score(
     batch: usize,
     device: &Device,
 ) -> Vec<Forced> {
+    let host = HostModel::new(model);
     in_batches(sources, batch, |batch| {
         let chosen: Vec<&[usize]> = batch.iter().map(|&i| sources[i]).collect();
         let targets: Vec<&[usize]> = batch.iter().map(|&i| targets[i]).collect();
-        let mut stepper = ModelStepper::new(model, device);
-        let state = stepper.start(&chosen);
-        forced(&mut stepper, state, &targets)
+        match &host {
+            Some(host) => {
+                let (mut stepper, state) = host.start(&SourceBatch::new(&chosen, device));
+                forced(&mut stepper, state, &targets)
+            }
+            None => {
+                let mut stepper = ModelStepper::new(model, device);
+                let state = stepper.start(&chosen);
+                forced(&mut stepper, state, &targets)
+            }
+        }
     })
 }
 

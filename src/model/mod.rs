@@ -10,6 +10,7 @@ pub mod decoder;
 pub mod embedding;
 pub mod encoder;
 pub mod gru;
+pub mod host;
 pub mod seq2seq;
 pub mod stepper;
 

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Hypothesis, LengthPenalty, Stepper};
 use crate::error::{Error, Result};
+use crate::kernels::largest;
 
 /// How translations are searched for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -115,6 +116,21 @@ struct Candidate {
     log_prob: f64,
 }
 
+/// Tokens that are looked at together before each by itself.
+const BLOCK: usize = 256;
+
+/// Puts a candidate where it belongs among the best `most`, unless it is too bad or may not be. All have the
+/// same length here, so the length penalty can't change their order.
+fn insert(best: &mut Vec<Candidate>, candidate: Candidate, most: usize, may: impl Fn(usize) -> bool) {
+    let worst = best.get(most - 1).map_or(f64::NEG_INFINITY, |worst| worst.log_prob);
+    if candidate.log_prob.is_nan() || candidate.log_prob <= worst || !may(candidate.token) {
+        return;
+    }
+    let place = best.partition_point(|better| better.log_prob >= candidate.log_prob);
+    best.insert(place, candidate);
+    best.truncate(most);
+}
+
 /// Hypotheses of every sentence, best first, at most k each. `state` has one row a sentence.
 pub fn beam_search<S: Stepper>(stepper: &mut S, state: S::State, request: &Request<'_>) -> Vec<Vec<Hypothesis>> {
     let mut sentences: Vec<Sentence> = request.limits.iter().map(|&limit| Sentence::new(limit)).collect();
@@ -206,20 +222,18 @@ impl Sentence {
         let mut best: Vec<Candidate> = Vec::with_capacity(2 * request.beam + 1);
         for (from, (hypothesis, row)) in self.live.iter().zip(log_probs.chunks(vocabulary.max(1))).enumerate() {
             let too_short = hypothesis.tokens.len() < request.min_length;
-            for (token, &log_prob) in row.iter().enumerate() {
-                let log_prob = hypothesis.log_prob + f64::from(log_prob);
+            let mut passed = 0;
+            for block in row.chunks(BLOCK) {
                 let worst = best.get(2 * request.beam - 1).map_or(f64::NEG_INFINITY, |worst| worst.log_prob);
-                // All have the same length here, so the penalty can't change their order.
-                if log_prob.is_nan()
-                    || log_prob <= worst
-                    || request.forbidden.contains(&token)
-                    || (token == end && too_short)
-                {
-                    continue;
+                // Most blocks hold nothing that is good enough.
+                if hypothesis.log_prob + f64::from(largest(block)) > worst {
+                    let may = |token: usize| !request.forbidden.contains(&token) && !(token == end && too_short);
+                    for (token, &log_prob) in (passed..).zip(block) {
+                        let log_prob = hypothesis.log_prob + f64::from(log_prob);
+                        insert(&mut best, Candidate { from, token, log_prob }, 2 * request.beam, may);
+                    }
                 }
-                let place = best.partition_point(|better| better.log_prob >= log_prob);
-                best.insert(place, Candidate { from, token, log_prob });
-                best.truncate(2 * request.beam);
+                passed += block.len();
             }
         }
         best

@@ -80,6 +80,7 @@ pub struct Batch {
 impl Batch {
     /// Puts examples together.
     pub fn new(examples: &[&Example], device: &Device) -> Self {
+        let examples = &dealt(examples);
         let inputs: Vec<Vec<usize>> =
             examples.iter().map(|example| [&[BOS], example.target.as_slice()].concat()).collect();
         let steps = inputs.iter().map(Vec::len).max().unwrap_or(0);
@@ -99,6 +100,15 @@ impl Batch {
             tokens,
         }
     }
+}
+
+/// The longest sources first, dealt into two halves: cores that take some rows each have as much to do, and
+/// recurrent steps stop at the last row that still runs.
+fn dealt<'a>(examples: &[&'a Example]) -> Vec<&'a Example> {
+    let mut sorted = examples.to_vec();
+    sorted.sort_by_key(|example| std::cmp::Reverse(example.source.len()));
+    let half = |odd: usize| sorted.iter().skip(odd).step_by(2).copied();
+    half(0).chain(half(1)).collect()
 }
 
 #[cfg(test)]

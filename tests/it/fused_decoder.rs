@@ -6,8 +6,11 @@ use burn::tensor::{Device, Tensor};
 use zhuyi::attention::{AttentionConfig, ScoreKind};
 use zhuyi::kernels::gru::ResetForm;
 use zhuyi::model::decoder::{DecoderConfig, Timing};
+use zhuyi::model::host::HostModel;
+use zhuyi::model::stepper::ModelStepper;
 use zhuyi::model::{ModelConfig, Seq2Seq, SourceBatch, TargetBatch, Vocabularies};
 use zhuyi::rng::Rng;
+use zhuyi::search::{LengthPenalty, Request, beam_search};
 
 struct Collect<'a>(&'a GradientsParams, Vec<f32>);
 
@@ -37,29 +40,74 @@ fn run(model: &Seq2Seq, device: &Device, fused: bool) -> (Vec<f32>, Vec<f32>) {
     (readouts.into_data().try_to_vec().unwrap(), collect.1)
 }
 
-#[test]
-fn every_score_timing_and_feeding_agrees_forward_and_backward() {
-    let device = Device::flex().autodiff();
-    for &score in ScoreKind::ALL {
+/// Every kind of model that has a fused decoder, and those that have none.
+fn models(device: &Device) -> Vec<(String, Seq2Seq)> {
+    let mut models = Vec::new();
+    for &score in ScoreKind::ALL.iter().chain([&ScoreKind::None]) {
         for timing in Timing::ALL {
             for input_feeding in [false, true] {
                 for reset in [ResetForm::ResetAfter, ResetForm::ResetBefore] {
                     let mut config = ModelConfig::default();
                     config.embedding.size = 6;
                     config.encoder.hidden = 5;
-                    config.decoder = DecoderConfig { hidden: 10, timing, input_feeding, gru: reset, ..Default::default() };
+                    config.decoder =
+                        DecoderConfig { hidden: 10, timing, input_feeding, gru: reset, ..Default::default() };
                     config.attention = AttentionConfig { score, size: 7, max_positions: 9 };
                     let vocabularies = Vocabularies { source: 11, target: 10 };
-                    let model = config.init(vocabularies, &mut Rng::new(3, 0), &device).unwrap();
-                    let (fused, twin) = (run(&model, &device, true), run(&model, &device, false));
-                    assert_eq!(fused.1.len(), twin.1.len());
-                    let all = |run: &(Vec<f32>, Vec<f32>)| [run.0.clone(), run.1.clone()].concat();
-                    for (i, (fused, twin)) in all(&fused).iter().zip(all(&twin)).enumerate() {
-                        let apart = (fused - twin).abs();
-                        assert!(apart < 1e-5 * twin.abs().max(1.0), "{score} {timing:?} {input_feeding} {i}: {fused} {twin}");
-                    }
+                    let model = config.init(vocabularies, &mut Rng::new(3, 0), device).unwrap();
+                    models.push((format!("{score} {timing:?} {input_feeding} {reset:?}"), model));
                 }
             }
         }
     }
+    models
+}
+
+#[test]
+fn every_score_timing_and_feeding_agrees_forward_and_backward() {
+    let device = Device::flex().autodiff();
+    for (name, model) in models(&device) {
+        let (fused, twin) = (run(&model, &device, true), run(&model, &device, false));
+        assert_eq!(fused.1.len(), twin.1.len());
+        let all = |run: &(Vec<f32>, Vec<f32>)| [run.0.clone(), run.1.clone()].concat();
+        for (i, (fused, twin)) in all(&fused).iter().zip(all(&twin)).enumerate() {
+            let apart = (fused - twin).abs();
+            assert!(apart < 1e-5 * twin.abs().max(1.0), "{name} {i}: {fused} {twin}");
+        }
+    }
+}
+
+/// The stepper on slices finds what the stepper of tensors finds, with the same weights of attention.
+#[test]
+fn search_on_slices_agrees_with_search_on_tensors() {
+    let device = Device::flex();
+    let sources: [&[usize]; 4] = [&[4, 5, 6, 7, 2], &[8, 2], &[9, 10, 4, 2], &[5, 2]];
+    let mut compared = 0;
+    for (name, model) in models(&device) {
+        let Some(host) = HostModel::new(&model) else { continue };
+        compared += 1;
+        for beam in [1, 3] {
+            let request = Request {
+                beam,
+                length_penalty: LengthPenalty::default(),
+                limits: &[7, 3, 5, 4],
+                forbidden: &[0, 1],
+                min_length: 0,
+            };
+            let (mut fast, state) = host.start(&SourceBatch::new(&sources, &device));
+            let fast = beam_search(&mut fast, state, &request);
+            let mut slow = ModelStepper::new(&model, &device);
+            let state = slow.start(&sources);
+            let slow = beam_search(&mut slow, state, &request);
+            for (fast, slow) in fast.iter().flatten().zip(slow.iter().flatten()) {
+                assert_eq!((&fast.tokens, fast.cut), (&slow.tokens, slow.cut), "{name}, beam {beam}");
+                assert!((fast.log_prob - slow.log_prob).abs() < 1e-5, "{name}: {} {}", fast.log_prob, slow.log_prob);
+                let weights = fast.attention.iter().flatten().zip(slow.attention.iter().flatten());
+                assert_eq!(fast.attention.len(), slow.attention.len());
+                assert!(weights.into_iter().all(|(a, b)| (a - b).abs() < 1e-5), "{name}");
+            }
+        }
+    }
+    // Six of eight scores with the reset after, in both timings, with and without feeding.
+    assert_eq!(compared, 6 * 4);
 }

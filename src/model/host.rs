@@ -1,0 +1,252 @@
+//! The model as search sees it on flex: the decoder's step on slices ([`crate::kernels::attentive::Cell`]), its
+//! weights laid out once, keys and values computed once a sentence, rows moved without what did not change.
+//!
+//! The same numbers as [`super::stepper::ModelStepper`]'s, which takes every model on every device.
+
+use burn::tensor::Tensor;
+use rayon::prelude::*;
+
+use super::seq2seq::{Seq2Seq, SourceBatch};
+use crate::kernels::attentive::{Cell, Given, Left, Plan, Sizes, Source, can_take};
+use crate::kernels::cross_entropy::Output;
+use crate::kernels::gru::ResetForm;
+use crate::kernels::log_softmax;
+use crate::kernels::product::{Matrix, Packed, Write};
+use crate::search::{Step, Stepper};
+
+/// A model with its weights laid out for decoding.
+#[derive(Debug)]
+pub struct HostModel<'a> {
+    model: &'a Seq2Seq,
+    cell: Cell,
+    /// Vectors of target tokens, `[V, E]`.
+    embedding: Vec<f32>,
+    /// From the embedding to the gates, `[E, 3H]`, and b.
+    gates: (Packed, Vec<f32>),
+    /// From the embedding to the readout (timing `before`), and the readout's bias.
+    readout: (Option<Packed>, Vec<f32>),
+    /// `[R, V]`.
+    output: Packed,
+    embedding_size: usize,
+}
+
+/// One batch being written.
+#[derive(Debug)]
+pub struct HostStepper<'a> {
+    host: &'a HostModel<'a>,
+    /// `[B, S, K]`.
+    keys: Vec<f32>,
+    /// `[B, S, C]`.
+    values: Vec<f32>,
+    /// The context of a model without attention, `[B, C]`.
+    summaries: Vec<f32>,
+    lengths: Vec<usize>,
+    /// S.
+    positions: usize,
+}
+
+/// Where each row is.
+#[derive(Clone, Debug)]
+pub struct HostState {
+    /// `[N, H]`.
+    state: Vec<f32>,
+    /// `[N, R]`.
+    fed: Vec<f32>,
+    /// Which sentence a row translates.
+    sentence: Vec<usize>,
+}
+
+impl<'a> HostModel<'a> {
+    /// Lays out the weights of a model without gradients, if the kernels know all of its parts: on flex in 32
+    /// bits, one decoder layer with the reset gate after, any score but `linear` and `location`.
+    pub fn new(model: &'a Seq2Seq) -> Option<Self> {
+        let decoder = &model.decoder;
+        let [gru] = decoder.layers.as_slice() else { return None };
+        let matcher = match &decoder.attention.score {
+            Some(score) => Some(score.matcher(gru.hidden())?),
+            None => None,
+        };
+        let weight = gru.input_weight.val();
+        if gru.reset != ResetForm::ResetAfter || !can_take(&weight) || weight.device().is_autodiff() {
+            return None;
+        }
+        let (h, e) = (gru.hidden(), model.target_embedding.weight.dims()[1]);
+        let memory = decoder.bridge.weight.dims()[0];
+        let c = decoder.attention.context_size(memory);
+        let [joined, r] = decoder.readout.weight.dims();
+        let key = match &matcher {
+            Some(matcher) => matcher.query.as_ref().map_or(h, |query| query.dims()[1]),
+            None => 0,
+        };
+        let plan = Plan {
+            timing: decoder.timing,
+            feeding: decoder.input_feeding,
+            matching: matcher.as_ref().map(|matcher| matcher.matching),
+            sizes: Sizes { hidden: h, key, context: c, readout: r },
+        };
+        let readout = decoder.readout.weight.val();
+        let (query, energy) = matcher.map_or((None, None), |matcher| (matcher.query, matcher.energy));
+        let cell = Cell {
+            plan,
+            recurrent: packed(gru.hidden_weight.val()),
+            bias: host(gru.hidden_bias.val()),
+            extra: (plan.extra() > 0).then(|| packed(weight.clone().narrow(0, e, plan.extra()))),
+            query: query.map(packed),
+            energy: energy.map_or_else(Vec::new, host),
+            readout: Some(packed(readout.clone().narrow(0, 0, h + c))),
+        };
+        let bias = decoder.readout.bias.as_ref().map_or_else(|| vec![0.0; r], |bias| host(bias.val()));
+        let skip = (joined > h + c).then(|| packed(readout.narrow(0, h + c, joined - h - c)));
+        let output = match model.output() {
+            Output::Own(weight) => packed(weight),
+            Output::Tied(weight) => packed(weight.transpose()),
+        };
+        Some(Self {
+            model,
+            cell,
+            embedding: host(model.target_embedding.weight.val()),
+            gates: (packed(weight.narrow(0, 0, e)), host(gru.input_bias.val())),
+            readout: (skip, bias),
+            output,
+            embedding_size: e,
+        })
+    }
+
+    /// Reads the sources: one row each.
+    pub fn start(&'a self, batch: &SourceBatch) -> (HostStepper<'a>, HostState) {
+        let (memory, state) = self.model.encode(batch);
+        let (b, positions) = (batch.lengths.len(), memory.values.dims()[1]);
+        let state = state.layers.into_iter().next().map_or_else(Vec::new, host);
+        let fed = vec![0.0; b * self.cell.plan.sizes.readout];
+        let attends = self.cell.plan.matching.is_some();
+        let stepper = HostStepper {
+            host: self,
+            keys: if attends { host(memory.keys) } else { Vec::new() },
+            values: if attends { host(memory.values) } else { Vec::new() },
+            summaries: if attends { Vec::new() } else { host(memory.summary) },
+            lengths: batch.lengths.clone(),
+            positions,
+        };
+        (stepper, HostState { state, fed, sentence: (0..b).collect() })
+    }
+}
+
+/// What one core's rows gave.
+struct Share {
+    state: Vec<f32>,
+    readouts: Vec<f32>,
+    weights: Vec<f32>,
+}
+
+impl Stepper for HostStepper<'_> {
+    type State = HostState;
+
+    fn vocabulary(&self) -> usize {
+        self.host.output.columns()
+    }
+
+    fn step(&mut self, rows: HostState, last: &[usize]) -> Step<HostState> {
+        let share = last.len().div_ceil(rayon::current_num_threads()).max(1);
+        let v = self.vocabulary();
+        let mut log_probs = vec![0.0; last.len() * v];
+        let shares: Vec<Share> = last
+            .par_chunks(share)
+            .zip(log_probs.par_chunks_mut(share * v))
+            .enumerate()
+            .map(|(i, (last, log_probs))| self.step_rows(&rows, i * share, last, log_probs))
+            .collect();
+        let all = |of: fn(&Share) -> &[f32]| shares.iter().map(of).collect::<Vec<_>>().concat();
+        let attention = match self.host.cell.plan.matching {
+            Some(_) => {
+                shares.iter().flat_map(|share| share.weights.chunks(self.positions)).map(<[f32]>::to_vec).collect()
+            }
+            None => Vec::new(),
+        };
+        let state = HostState { state: all(|s| &s.state), fed: all(|s| &s.readouts), sentence: rows.sentence };
+        Step { log_probs, attention, state }
+    }
+
+    fn select(&self, rows: HostState, order: &[usize]) -> HostState {
+        let Sizes { hidden: h, readout: r, .. } = self.host.cell.plan.sizes;
+        let gather = |values: &[f32], width: usize| -> Vec<f32> {
+            order.iter().flat_map(|&row| &values[row * width..][..width]).copied().collect()
+        };
+        HostState {
+            state: gather(&rows.state, h),
+            fed: gather(&rows.fed, r),
+            sentence: order.iter().map(|&row| rows.sentence[row]).collect(),
+        }
+    }
+}
+
+impl HostStepper<'_> {
+    /// What a row looks at.
+    fn source(&self, sentence: usize) -> Source<'_> {
+        let Sizes { key: k, context: c, .. } = self.host.cell.plan.sizes;
+        if self.host.cell.plan.matching.is_none() {
+            return Source { keys: &[], values: &[] };
+        }
+        let (first, length) = (sentence * self.positions, self.lengths[sentence]);
+        Source { keys: &self.keys[first * k..][..length * k], values: &self.values[first * c..][..length * c] }
+    }
+
+    /// One core's rows: from their last tokens to log-probabilities.
+    fn step_rows(&self, rows: &HostState, first: usize, last: &[usize], log_probs: &mut [f32]) -> Share {
+        let HostModel { cell, embedding, gates, readout, output, embedding_size: e, .. } = self.host;
+        let Sizes { hidden: h, key: k, context: c, readout: r } = cell.plan.sizes;
+        let (n, e) = (last.len(), *e);
+        let sentences = &rows.sentence[first..][..n];
+        let embedded: Vec<f32> = last.iter().flat_map(|&id| &embedding[id * e..][..e]).copied().collect();
+        let embedded = Matrix::new(&embedded, [n, e]);
+        let mut said = gates.1.repeat(n);
+        gates.0.multiply(embedded, &mut said, 3 * h, Write::Add);
+        let mut given = readout.1.repeat(n);
+        if let Some(skip) = &readout.0 {
+            skip.multiply(embedded, &mut given, r, Write::Add);
+        }
+        let sources: Vec<Source<'_>> = sentences.iter().map(|&sentence| self.source(sentence)).collect();
+        let mut context = match cell.plan.matching {
+            Some(_) => vec![0.0; n * c],
+            None => sentences.iter().flat_map(|&i| &self.summaries[i * c..][..c]).copied().collect(),
+        };
+        let positions = if cell.plan.matching.is_some() { self.positions } else { 0 };
+        let mut share = Share {
+            state: vec![0.0; n * h],
+            readouts: vec![0.0; n * r],
+            weights: vec![0.0; n * positions],
+        };
+        let state = &rows.state[first * h..][..n * h];
+        let given = Given {
+            gates: &said,
+            readout: &given,
+            state,
+            fed: &rows.fed[first * r..][..n * r],
+            sources: &sources,
+        };
+        cell.step(
+            given,
+            &mut Left {
+                state: &mut share.state,
+                gates: &mut vec![0.0; n * 4 * h],
+                query: &mut vec![0.0; n * k],
+                weights: &mut share.weights,
+                context: &mut context,
+                extra: &mut vec![0.0; n * cell.plan.extra()],
+                readout: &mut share.readouts,
+            },
+        );
+        let v = output.columns();
+        output.multiply(Matrix::new(&share.readouts, [n, r]), log_probs, v, Write::Replace);
+        log_probs.chunks_mut(v).for_each(log_softmax);
+        share
+    }
+}
+
+fn host<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    tensor.into_data().iter::<f32>().collect()
+}
+
+fn packed(weight: Tensor<2>) -> Packed {
+    let [rows, columns] = weight.dims();
+    Packed::new(Matrix::new(&host(weight), [rows, columns]))
+}
