@@ -3,10 +3,12 @@
 use std::time::Instant;
 
 use burn::module::Module;
-use burn::tensor::Device;
+use burn::tensor::{Device, Int, Tensor};
 use serde::Serialize;
 
 use crate::error::Result;
+use crate::kernels::attentive::{Matching, Source};
+use crate::kernels::cross_entropy::{Output, cross_entropy};
 use crate::kernels::product_rate;
 use crate::model::arithmetic::Work;
 use crate::model::{Seq2Seq, batched};
@@ -107,6 +109,87 @@ pub fn translate_speed(model: &Seq2Seq, sources: &[&[usize]], search: &SearchCon
         greedy_sentences_per_second: rate(1),
         beam5_sentences_per_second: rate(5),
     }
+}
+
+/// What a step costs as sources and vocabularies grow.
+#[derive(Clone, Debug, Serialize)]
+pub struct Scaling {
+    /// One look with K = C = 512, by source length.
+    pub attention: Vec<LookCost>,
+    /// Output, loss and their gradients with R = 512, by vocabulary.
+    pub vocabulary: Vec<OutputCost>,
+}
+
+/// What one look of one query costs.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct LookCost {
+    /// Source tokens.
+    pub source: usize,
+    /// Microseconds with a product score.
+    pub product_us: f64,
+    /// Microseconds with an additive score.
+    pub additive_us: f64,
+}
+
+/// What the output costs a target token in training.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct OutputCost {
+    /// V.
+    pub vocabulary: usize,
+    /// Microseconds a token, forward and backward.
+    pub us: f64,
+    /// What its three products alone take at the best rate of a product here.
+    pub products_us: f64,
+}
+
+/// Measures how costs grow; the best of many tries each.
+pub fn scaling(device: &Device) -> Scaling {
+    Scaling {
+        attention: [16, 32, 64, 128, 256, 512].map(look_cost).into(),
+        vocabulary: [1000, 2000, 4000, 8000, 16000, 32000].map(|v| output_cost(v, device)).into(),
+    }
+}
+
+fn look_cost(source: usize) -> LookCost {
+    let size = 512;
+    let memory: Vec<f32> = (0..source * size).map(|i| (i % 89) as f32 / 89.0 - 0.5).collect();
+    let (query, rows) = (&memory[..size], Source { keys: &memory, values: &memory });
+    let (mut weights, mut context) = (vec![0.0; source], vec![0.0; size]);
+    let mut cost = |matching: Matching| {
+        1e6 * best(200, || matching.look(query, query, rows, &mut weights, &mut context))
+    };
+    LookCost {
+        source,
+        product_us: cost(Matching::Product { scale: 0.05 }),
+        additive_us: cost(Matching::Additive),
+    }
+}
+
+fn output_cost(vocabulary: usize, device: &Device) -> OutputCost {
+    let (tokens, size) = (960, 512);
+    let device = device.clone().autodiff();
+    let readouts = Tensor::<2>::ones([tokens, size], &device).mul_scalar(0.1).require_grad();
+    let weight = Tensor::<2>::ones([size, vocabulary], &device).mul_scalar(0.1).require_grad();
+    let targets = Tensor::<1, Int>::ones([tokens], &device).mul_scalar(3);
+    let seconds = best(7, || {
+        let output = Output::Own(weight.clone());
+        drop(cross_entropy(readouts.clone(), output, targets.clone(), 0.1).backward());
+    });
+    OutputCost {
+        vocabulary,
+        us: 1e6 * seconds / tokens as f64,
+        products_us: 1e6 * 6.0 * (size * vocabulary) as f64 / (1e9 * product_rate()),
+    }
+}
+
+/// The shortest of some tries, in seconds.
+fn best(tries: usize, mut work: impl FnMut()) -> f64 {
+    let time = |work: &mut dyn FnMut()| {
+        let started = Instant::now();
+        work();
+        started.elapsed().as_secs_f64()
+    };
+    (0..tries).map(|_| time(&mut work)).fold(f64::INFINITY, f64::min)
 }
 
 /// The most memory that this process has held, in MiB, where the system tells.

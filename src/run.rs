@@ -13,7 +13,7 @@
 //! full disk leaves the old one whole.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use burn::store::{ModuleSnapshot, SafetensorsStore};
@@ -23,7 +23,6 @@ use serde::{Deserialize, Serialize};
 use crate::config::{Config, keys};
 use crate::error::{Error, Result};
 use crate::model::{Seq2Seq, Vocabularies};
-use crate::rng::Rng;
 use crate::text::Tokenizer;
 use crate::train::{Event, Schedule};
 use crate::train::batch::Example;
@@ -39,6 +38,7 @@ const MODEL: &str = "model.safetensors";
 const LOG: &str = "log.jsonl";
 /// Only in what `bench --export` writes.
 const BATCHES: &str = "batches.jsonl";
+const DEV: &str = "dev.jsonl";
 /// Beside the runs: names the newest one that has a model.
 const LATEST: &str = "latest";
 
@@ -215,6 +215,17 @@ impl RunDir {
         self.write(BATCHES, lines.collect::<String>().as_bytes())
     }
 
+    /// Writes the dev set for other systems: a JSON object a line, `source` ids with their end and `target` ids.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub fn write_dev(&self, examples: &[Example]) -> Result<()> {
+        let line = |example: &Example| {
+            serde_json::json!({"source": example.source, "target": example.target}).to_string() + "\n"
+        };
+        self.write(DEV, examples.iter().map(line).collect::<String>().as_bytes())
+    }
+
     /// Makes this the run that is used when none is named, if it is in the folder of runs: elsewhere a
     /// file of that name would be somebody else's.
     ///
@@ -274,12 +285,22 @@ impl RunDir {
     /// Names the piece that is missing, broken, or of another run.
     pub fn load(&self, device: &Device) -> Result<Loaded> {
         let (config, manifest) = self.read_manifest()?;
-        let source = self.tokenizer(SOURCE_TOKENIZER, &manifest.source_tokenizer)?;
-        let target = self.tokenizer(TARGET_TOKENIZER, &manifest.target_tokenizer)?;
-        let vocabularies = Vocabularies { source: source.size(), target: target.size() };
-        let model = config.model().init(vocabularies, &mut Rng::new(config.train.seed, 0), device)?;
-        let model = self.load_model(model)?;
+        // Side by side: a person waits for the first sentence.
+        let (tokenizers, model) = rayon::join(|| self.tokenizers(&manifest), || self.load_model(&config, device));
+        let ((source, target), (model, vocabularies)) = (tokenizers?, model?);
+        if vocabularies != (Vocabularies { source: source.size(), target: target.size() }) {
+            return Err(Error::data(self.0.join(MODEL), "its vocabularies are not those of this run's tokenizers"));
+        }
         Ok(Loaded { dir: self.clone(), config, manifest, source, target, model })
+    }
+
+    /// Source and target; one that serves both is read once.
+    fn tokenizers(&self, manifest: &Manifest) -> Result<(Tokenizer, Tokenizer)> {
+        let source = self.tokenizer(SOURCE_TOKENIZER, &manifest.source_tokenizer)?;
+        if manifest.source_tokenizer == manifest.target_tokenizer {
+            return Ok((source.clone(), source));
+        }
+        Ok((source, self.tokenizer(TARGET_TOKENIZER, &manifest.target_tokenizer)?))
     }
 
     fn tokenizer(&self, name: &str, hash: &str) -> Result<Tokenizer> {
@@ -293,18 +314,25 @@ impl RunDir {
         Tokenizer::from_json(&path, &json)
     }
 
-    fn load_model(&self, mut model: Seq2Seq) -> Result<Seq2Seq> {
+    /// The best model, and the vocabularies that its embeddings were made for.
+    fn load_model(&self, config: &Config, device: &Device) -> Result<(Seq2Seq, Vocabularies)> {
         let path = self.0.join(MODEL);
-        let bytes = fs::read(&path).map_err(Error::io(&path))?;
-        let mut store = SafetensorsStore::from_bytes(Some(bytes)).skip_enum_variants(true).validate(true);
         let unfit = |why: String| Error::data(&path, format!("does not fit this run's config: {why}"));
+        let header = safetensors_header(&path)?;
+        let rows = |name: &str| header[name]["shape"][0].as_u64().map(|rows| rows as usize);
+        let (Some(source), Some(target)) = (rows("source_embedding.weight"), rows("target_embedding.weight")) else {
+            return Err(unfit("its embeddings are missing".into()));
+        };
+        let vocabularies = Vocabularies { source, target };
+        let mut model = config.model().blank(vocabularies, device)?;
+        let mut store = SafetensorsStore::from_file(&path).skip_enum_variants(true).validate(true);
         let loaded = model.load_from(&mut store).map_err(|why| unfit(why.to_string().replace('\n', " ")))?;
         let (errors, missing, unused) = (loaded.errors.first(), loaded.missing.first(), loaded.unused.first());
         match (errors, missing, unused) {
             (Some(why), _, _) => Err(unfit(why.to_string())),
             (_, Some((name, _)), _) => Err(unfit(format!("{name} is missing"))),
             (_, _, Some(name)) => Err(unfit(format!("{name} has no place in the model"))),
-            _ => Ok(model),
+            _ => Ok((model, vocabularies)),
         }
     }
 
@@ -320,6 +348,17 @@ impl RunDir {
         }
         write_whole(&path, bytes)
     }
+}
+
+/// The header of a safetensors file: a length in eight bytes, then names, shapes and places as JSON.
+fn safetensors_header(path: &Path) -> Result<serde_json::Value> {
+    let broken = |why: String| Error::data(path, format!("not a safetensors file: {why}"));
+    let mut file = File::open(path).map_err(Error::io(path))?;
+    let mut length = [0; 8];
+    file.read_exact(&mut length).map_err(|why| broken(why.to_string()))?;
+    let mut header = Vec::new();
+    file.take(u64::from_le_bytes(length)).read_to_end(&mut header).map_err(Error::io(path))?;
+    serde_json::from_slice(&header).map_err(|why| broken(why.to_string()))
 }
 
 /// Writes a file aside, syncs it and renames it over the old one.

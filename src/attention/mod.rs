@@ -12,8 +12,8 @@ use burn::module::Module;
 use burn::tensor::{Device, Int, Tensor, assert_shape};
 use serde::{Deserialize, Serialize};
 
+use crate::init::Draw;
 use crate::error::Result;
-use crate::rng::Rng;
 pub use mask::SourceMask;
 pub use score::{Score, ScoreKind};
 
@@ -86,8 +86,8 @@ impl AttentionConfig {
     }
 
     /// Attention with fresh weights. What [`AttentionConfig::check`] refuses must not come here.
-    pub fn init(&self, sizes: Sizes, rng: &mut Rng, device: &Device) -> Attention {
-        Attention { score: Score::init(self, sizes, rng, device) }
+    pub fn init(&self, sizes: Sizes, draw: &mut Draw<'_>, device: &Device) -> Attention {
+        Attention { score: Score::init(self, sizes, draw, device) }
     }
 }
 

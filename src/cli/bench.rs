@@ -1,17 +1,18 @@
 //! `zhuyi bench`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use burn::tensor::Device;
 use clap::Args;
 use serde_json::json;
 
 use super::choice::ConfigArgs;
 use super::output::{note, print, print_json};
 use super::{DeviceArgs, Format};
-use zhuyi::bench::{first_batches, train_speed, translate_speed};
+use zhuyi::bench::{first_batches, scaling, train_speed, translate_speed};
 use zhuyi::kernels::product_rate;
-use zhuyi::model::Vocabularies;
-use zhuyi::prepare::prepare;
+use zhuyi::model::{Seq2Seq, Vocabularies};
+use zhuyi::prepare::{Prepared, prepare};
 use zhuyi::train::Schedule;
 use zhuyi::rng::Rng;
 use zhuyi::run::RunDir;
@@ -37,9 +38,12 @@ pub struct BenchArgs {
     /// Sentences to translate; 0 leaves translation out [default: the whole dev set]
     #[arg(long, value_name = "N")]
     sentences: Option<usize>,
-    /// Write first weights and batches there, for another system to do the same
+    /// Write first weights (or those of --run), batches and dev set there, for another system to do the same
     #[arg(long, value_name = "DIR")]
     export: Option<PathBuf>,
+    /// Measure instead how costs grow with source length and vocabulary, as JSON
+    #[arg(long)]
+    scaling: bool,
     /// The form of the answer
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -48,17 +52,25 @@ pub struct BenchArgs {
 }
 
 pub fn run(args: BenchArgs) -> anyhow::Result<()> {
-    let config = args.choice.resolve()?;
     let device = args.device.choice()?.device();
+    if args.scaling {
+        return Ok(print_json(&json!(scaling(&device)))?);
+    }
+    let config = args.choice.resolve()?;
     let data = prepare(&config)?;
     let vocabularies = Vocabularies { source: data.source.size(), target: data.target.size() };
     let mut model = config.model().init(vocabularies, &mut Rng::new(config.train.seed, 0), &device)?;
+    let trained = match &args.run {
+        Some(path) => Some(trained(path, &data, &device)?),
+        None => None,
+    };
     if let Some(path) = &args.export {
         let dir = RunDir::create(path)?;
         let parameters = model.parameters().iter().map(|(_, values)| values).sum();
         dir.write_start(&config, &data.source, &data.target, parameters)?;
-        dir.save_model(&model)?;
+        dir.save_model(trained.as_ref().unwrap_or(&model))?;
         let plan = first_batches(&data.examples, &config.train, args.steps)?;
+        dir.write_dev(&data.dev.examples)?;
         dir.write_batches(&plan, &Schedule::new(&config.train, plan.len()), &data.examples)?;
         return Ok(note(&format!("{} batches: {}", plan.len(), path.display())));
     }
@@ -70,16 +82,8 @@ pub fn run(args: BenchArgs) -> anyhow::Result<()> {
     }
     let mut sources: Vec<&[usize]> = data.dev.examples.iter().map(|example| example.source.as_slice()).collect();
     sources.truncate(args.sentences.unwrap_or(usize::MAX));
-    if let Some(path) = &args.run {
-        let loaded = RunDir::find(Some(path), path)?.load(&device)?;
-        if loaded.source.hash()? != data.source.hash()? || loaded.target.hash()? != data.target.hash()? {
-            return Err(Error::Usage(format!(
-                "the run {} has other vocabularies than this config gives: name the config it was trained with",
-                path.display()
-            ))
-            .into());
-        }
-        model = loaded.model;
+    if let Some(trained) = trained {
+        model = trained;
     }
     let translate = (!sources.is_empty()).then(|| translate_speed(&model, &sources, &config.search, &device));
     match args.format {
@@ -104,4 +108,17 @@ pub fn run(args: BenchArgs) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The model of a run whose vocabularies are those of the config.
+fn trained(path: &Path, data: &Prepared, device: &Device) -> anyhow::Result<Seq2Seq> {
+    let loaded = RunDir::find(Some(path), path)?.load(device)?;
+    if loaded.source.hash()? != data.source.hash()? || loaded.target.hash()? != data.target.hash()? {
+        return Err(Error::Usage(format!(
+            "the run {} has other vocabularies than this config gives: name the config it was trained with",
+            path.display()
+        ))
+        .into());
+    }
+    Ok(loaded.model)
 }

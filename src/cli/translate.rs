@@ -11,6 +11,7 @@ use super::RunArgs;
 use super::lines::{self, Incoming};
 use super::output::{note, stdout, warn};
 use super::plotting::{self, PlotPath};
+use zhuyi::kernels::Precision;
 use zhuyi::plot::terminal;
 use zhuyi::search::{LengthPenalty, MOST_BEAM};
 use zhuyi::text::preview;
@@ -48,6 +49,9 @@ pub struct TranslateArgs {
     /// How lengths are made comparable: none, mean[:ALPHA], gnmt[:ALPHA] [default: the run's]
     #[arg(long, value_name = "PENALTY")]
     length_penalty: Option<LengthPenalty>,
+    /// Multiply with weights in 8 bits: faster on the processor, and a little off
+    #[arg(long)]
+    int8: bool,
     /// Draw where the model looked
     #[arg(long)]
     show: bool,
@@ -156,6 +160,9 @@ fn options(args: &TranslateArgs, translator: &Translator) -> Result<Options> {
     }
     if let Some(penalty) = args.length_penalty {
         options.search.length_penalty = penalty;
+    }
+    if args.int8 {
+        options.search.precision = Precision::Int8;
     }
     options.n_best = args.n_best as usize;
     // Links are between words, as other tools count them; for people a sentence without spaces is shown in pieces.

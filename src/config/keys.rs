@@ -25,6 +25,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("text.target.kind", "word, char, bpe or unigram"),
     ("text.target.size", "the most ids of the vocabulary, control tokens included"),
     ("embedding.size", "size of both embeddings"),
+    ("embedding.scale", "what vectors are multiplied by when read: one, or root for √size"),
     ("encoder.hidden", "state of one direction"),
     ("encoder.layers", "GRU layers"),
     ("encoder.bidirectional", "whether each layer also reads backward"),
@@ -61,6 +62,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("search.max_ratio", "the most tokens of a translation: this many for each source token …"),
     ("search.max_extra", "… and this many more"),
     ("search.max_source", "the most tokens of a source; longer ones are refused"),
+    ("search.precision", "f32, or int8: faster translation on the processor, a little off"),
 ];
 
 /// A config as a file with a comment a key; keys without a value are there as comments.

@@ -1,6 +1,6 @@
 //! Flex tensors as slices and back, without copying.
 
-use burn::backend::DispatchDevice;
+use burn::backend::{DispatchDevice, DispatchTensorKind};
 use burn::backend::flex::{FlexTensor, Layout};
 use burn::tensor::{Bytes, DType, Shape, Tensor};
 
@@ -8,6 +8,33 @@ use burn::tensor::{Bytes, DType, Shape, Tensor};
 pub(super) fn can_take<const D: usize>(tensor: &Tensor<D>) -> bool {
     let device = tensor.device().without_autodiff();
     tensor.dtype() == DType::F32 && matches!(device.as_dispatch(), DispatchDevice::Flex(_))
+}
+
+/// What a tensor on flex is made of.
+pub(super) fn primitive<const D: usize>(tensor: Tensor<D>) -> FlexTensor {
+    match tensor.into_dispatch().kind {
+        DispatchTensorKind::Flex(tensor) => tensor.float(),
+        _ => unreachable!("can_take was asked before"),
+    }
+}
+
+/// A tensor's values as a slice, not copied if they lie one after the other.
+#[derive(Clone, Debug)]
+pub(crate) struct Values(FlexTensor);
+
+impl Values {
+    /// The values of a tensor that `can_take` takes.
+    pub fn of<const D: usize>(tensor: Tensor<D>) -> Self {
+        Self(primitive(tensor).to_contiguous())
+    }
+}
+
+impl std::ops::Deref for Values {
+    type Target = [f32];
+
+    fn deref(&self) -> &[f32] {
+        floats(&self.0)
+    }
 }
 
 /// The values of a contiguous tensor in 32 bits.

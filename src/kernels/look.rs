@@ -47,14 +47,16 @@ impl Matching {
             || {
                 let keys = source.keys.chunks_exact(query.len());
                 match self {
-                    Self::Product { scale } => weights
-                        .iter_mut()
-                        .zip(keys)
-                        .for_each(|(weight, key)| *weight = scale * simd::dot(query, key)),
-                    Self::Additive => weights
-                        .iter_mut()
-                        .zip(keys)
-                        .for_each(|(weight, key)| *weight = additive(query, key, energy)),
+                    Self::Product { scale } => {
+                        for (weight, key) in weights.iter_mut().zip(keys) {
+                            *weight = scale * simd::dot(query, key);
+                        }
+                    }
+                    Self::Additive => {
+                        for (weight, key) in weights.iter_mut().zip(keys) {
+                            *weight = additive(query, key, energy);
+                        }
+                    }
                 }
                 softmax(weights);
                 for (&weight, value) in weights.iter().zip(source.values.chunks_exact(context.len())) {
@@ -131,7 +133,11 @@ fn additive(query: &[f32], key: &[f32], energy: &[f32]) -> f32 {
 #[inline(always)]
 fn softmax(scores: &mut [f32]) {
     let most = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    scores.iter_mut().for_each(|x| *x = simd::exp(*x - most));
+    for x in scores.iter_mut() {
+        *x = simd::exp(*x - most);
+    }
     let part = 1.0 / scores.iter().sum::<f32>();
-    scores.iter_mut().for_each(|x| *x *= part);
+    for x in scores.iter_mut() {
+        *x *= part;
+    }
 }

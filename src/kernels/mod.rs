@@ -14,5 +14,6 @@ pub(crate) mod product;
 mod simd;
 pub mod square_sum;
 
-pub use product::product_rate;
+pub use product::{Precision, product_rate};
+pub(crate) use flex::Values;
 pub(crate) use simd::{largest, log_softmax};

@@ -7,7 +7,8 @@ use pulp::Arch;
 
 static ARCH: LazyLock<Arch> = LazyLock::new(Arch::new);
 
-/// Runs work with the best instruction set of this machine; loops in it are vectorised.
+/// Runs work with the best instruction set of this machine; `for` loops in it are vectorised. (Not the closures
+/// of `for_each` and its like, which are functions of their own and know nothing of the instruction set.)
 pub fn run<R>(work: impl FnOnce() -> R) -> R {
     ARCH.dispatch(work)
 }
@@ -95,7 +96,11 @@ pub fn log_softmax(row: &mut [f32]) {
     let log_sum = log_sum_exp(row);
     run(
         #[inline(always)]
-        || row.iter_mut().for_each(|x| *x -= log_sum),
+        || {
+            for x in row {
+                *x -= log_sum;
+            }
+        },
     );
 }
 
@@ -140,7 +145,7 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0; LANES];
     for (left, right) in left.iter().zip(right) {
         for i in 0..LANES {
-            sums[i] = left[i].mul_add(right[i], sums[i]);
+            sums[i] += left[i] * right[i];
         }
     }
     let rest: f32 = rest_left.iter().zip(rest_right).map(|(a, b)| a * b).sum();
@@ -150,7 +155,9 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
 /// out += factor · row. Inlined as [`dot`].
 #[inline(always)]
 pub fn add_scaled(out: &mut [f32], factor: f32, row: &[f32]) {
-    out.iter_mut().zip(row).for_each(|(out, x)| *out = factor.mul_add(*x, *out));
+    for (out, x) in out.iter_mut().zip(row) {
+        *out += factor * x;
+    }
 }
 
 /// The sum of a row.

@@ -11,13 +11,12 @@ use serde::{Deserialize, Serialize};
 
 use super::gru::Gru;
 use crate::attention::{Attended, Attention, AttentionConfig, Memory, Sizes};
-use crate::init::{self, Bias};
+use crate::init::{self, Bias, Draw};
 use crate::kernels::attentive::{self, Recurrence, Sources};
 pub use crate::kernels::attentive::Timing;
 use crate::kernels::dropout::Dropout;
 use crate::kernels::gru::{Direction, ResetForm};
 use crate::kernels::linear::{self, Activation, linear};
-use crate::rng::Rng;
 
 /// What the decoder is made of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,10 +61,10 @@ impl DecoderConfig {
         attention: &AttentionConfig,
         [embedding, memory]: [usize; 2],
         dropout: f64,
-        rng: &mut Rng,
+        draw: &mut Draw<'_>,
         device: &Device,
     ) -> Decoder {
-        let attention = attention.init(Sizes { query: self.hidden, memory }, rng, device);
+        let attention = attention.init(Sizes { query: self.hidden, memory }, draw, device);
         let (context, readout) = (attention.context_size(memory), self.readout_size(embedding));
         let fed = if self.input_feeding { readout } else { 0 };
         let (step_in, readout_in) = match self.timing {
@@ -75,14 +74,14 @@ impl DecoderConfig {
         let layers = (0..self.layers)
             .map(|layer| {
                 let d_in = if layer == 0 { step_in } else { self.hidden };
-                Gru::init([d_in, self.hidden], self.gru, rng, device)
+                Gru::init([d_in, self.hidden], self.gru, draw, device)
             })
             .collect();
         Decoder {
-            bridge: init::linear(rng, [memory, self.hidden], Bias::Learned, device),
+            bridge: init::linear(draw, [memory, self.hidden], Bias::Learned, device),
             layers,
             attention,
-            readout: init::linear(rng, [readout_in, readout], Bias::Learned, device),
+            readout: init::linear(draw, [readout_in, readout], Bias::Learned, device),
             dropout: Dropout::new(dropout),
             timing: self.timing,
             input_feeding: self.input_feeding,

@@ -5,9 +5,9 @@ use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::gru::Gru;
+use crate::init::Draw;
 use crate::kernels::dropout::Dropout;
 use crate::kernels::gru::{Direction, ResetForm};
-use crate::rng::Rng;
 
 /// What the encoder is made of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,10 +36,10 @@ impl EncoderConfig {
     }
 
     /// An encoder with fresh weights for embeddings of `size`.
-    pub fn init(&self, size: usize, dropout: f64, rng: &mut Rng, device: &Device) -> Encoder {
+    pub fn init(&self, size: usize, dropout: f64, draw: &mut Draw<'_>, device: &Device) -> Encoder {
         let layers = (0..self.layers).map(|layer| {
             let d_in = if layer == 0 { size } else { self.memory_size() };
-            let mut gru = || Gru::init([d_in, self.hidden], self.gru, rng, device);
+            let mut gru = || Gru::init([d_in, self.hidden], self.gru, draw, device);
             EncoderLayer { forward: gru(), backward: self.bidirectional.then(gru) }
         });
         Encoder { layers: layers.collect(), dropout: Dropout::new(dropout) }

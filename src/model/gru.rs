@@ -5,10 +5,9 @@
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor, assert_shape};
 
-use crate::init::uniform_param;
+use crate::init::{Draw, uniform_param};
 use crate::kernels::gru::{self, Direction, Recurrence, ResetForm};
 use crate::kernels::linear::{Activation, linear};
-use crate::rng::Rng;
 
 /// r = σ(W_r x + b_r + R_r h + c_r), z = σ(W_z x + b_z + R_z h + c_z), n per [`ResetForm`],
 /// h′ = (1 − z) ⊙ n + z ⊙ h. Weights are stored `[in, out]`, gates in the order r, z, n.
@@ -29,13 +28,13 @@ pub struct Gru {
 
 impl Gru {
     /// Fresh weights, U(−1/√H, 1/√H) as PyTorch's.
-    pub fn init([d_in, hidden]: [usize; 2], reset: ResetForm, rng: &mut Rng, device: &Device) -> Self {
+    pub fn init([d_in, hidden]: [usize; 2], reset: ResetForm, draw: &mut Draw<'_>, device: &Device) -> Self {
         let bound = 1.0 / (hidden as f64).sqrt();
         Self {
-            input_weight: uniform_param(rng, [d_in, 3 * hidden], bound, device),
-            hidden_weight: uniform_param(rng, [hidden, 3 * hidden], bound, device),
-            input_bias: uniform_param(rng, [3 * hidden], bound, device),
-            hidden_bias: uniform_param(rng, [3 * hidden], bound, device),
+            input_weight: uniform_param(draw, [d_in, 3 * hidden], bound, device),
+            hidden_weight: uniform_param(draw, [hidden, 3 * hidden], bound, device),
+            input_bias: uniform_param(draw, [3 * hidden], bound, device),
+            hidden_bias: uniform_param(draw, [3 * hidden], bound, device),
             reset,
         }
     }
@@ -69,6 +68,7 @@ impl Gru {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rng::Rng;
 
     /// Hidden size 1, the weights of known fault B1.
     fn tiny(reset: ResetForm, device: &Device) -> Gru {
@@ -117,8 +117,8 @@ mod tests {
     fn padding_is_not_read_in_either_direction() {
         let device = Device::flex();
         let mut rng = Rng::new(3, 0);
-        let gru = Gru::init([2, 4], ResetForm::ResetAfter, &mut rng, &device);
-        let alone = crate::init::uniform(&mut rng, [1, 3, 2], 1.0, &device);
+        let gru = Gru::init([2, 4], ResetForm::ResetAfter, &mut Draw::Random(&mut rng), &device);
+        let alone = crate::init::uniform(&mut Draw::Random(&mut rng), [1, 3, 2], 1.0, &device);
         for padding in [1, 5, 50] {
             let padded = Tensor::cat(vec![alone.clone(), Tensor::full([1, padding, 2], 7.0, &device)], 1);
             for direction in [Direction::Forward, Direction::Backward] {

@@ -1,7 +1,7 @@
 //! The model as search sees it on flex: the decoder's step on slices ([`crate::kernels::attentive::Cell`]), its
 //! weights laid out once, keys and values computed once a sentence, rows moved without what did not change.
 //!
-//! The same numbers as [`super::stepper::ModelStepper`]'s, which takes every model on every device.
+//! In 32 bits the same numbers as [`super::stepper::ModelStepper`]'s, which takes every model on every device.
 
 use burn::tensor::Tensor;
 use rayon::prelude::*;
@@ -10,8 +10,8 @@ use super::seq2seq::{Seq2Seq, SourceBatch};
 use crate::kernels::attentive::{Cell, Given, Left, Plan, Sizes, Source, can_take};
 use crate::kernels::cross_entropy::Output;
 use crate::kernels::gru::ResetForm;
-use crate::kernels::log_softmax;
-use crate::kernels::product::{Matrix, Packed, Write};
+use crate::kernels::{Values, log_softmax};
+use crate::kernels::product::{Matrix, Precision, Right, Write};
 use crate::search::{Step, Stepper};
 
 /// A model with its weights laid out for decoding.
@@ -19,14 +19,14 @@ use crate::search::{Step, Stepper};
 pub struct HostModel<'a> {
     model: &'a Seq2Seq,
     cell: Cell,
-    /// Vectors of target tokens, `[V, E]`.
-    embedding: Vec<f32>,
+    /// Vectors of target tokens, `[V, E]`, and what they are multiplied by when they are read.
+    embedding: (Values, f32),
     /// From the embedding to the gates, `[E, 3H]`, and b.
-    gates: (Packed, Vec<f32>),
+    gates: (Right, Vec<f32>),
     /// From the embedding to the readout (timing `before`), and the readout's bias.
-    readout: (Option<Packed>, Vec<f32>),
+    readout: (Option<Right>, Vec<f32>),
     /// `[R, V]`.
-    output: Packed,
+    output: Right,
     embedding_size: usize,
 }
 
@@ -35,14 +35,16 @@ pub struct HostModel<'a> {
 pub struct HostStepper<'a> {
     host: &'a HostModel<'a>,
     /// `[B, S, K]`.
-    keys: Vec<f32>,
+    keys: Option<Values>,
     /// `[B, S, C]`.
-    values: Vec<f32>,
+    values: Option<Values>,
     /// The context of a model without attention, `[B, C]`.
-    summaries: Vec<f32>,
+    summaries: Values,
     lengths: Vec<usize>,
     /// S.
     positions: usize,
+    /// Cores that share the rows of a step.
+    cores: usize,
 }
 
 /// Where each row is.
@@ -59,7 +61,8 @@ pub struct HostState {
 impl<'a> HostModel<'a> {
     /// Lays out the weights of a model without gradients, if the kernels know all of its parts: on flex in 32
     /// bits, one decoder layer with the reset gate after, any score but `linear` and `location`.
-    pub fn new(model: &'a Seq2Seq) -> Option<Self> {
+    pub fn new(model: &'a Seq2Seq, precision: Precision) -> Option<Self> {
+        let lay = |weight: Tensor<2>| Right::of(weight, precision);
         let decoder = &model.decoder;
         let [gru] = decoder.layers.as_slice() else { return None };
         let matcher = match &decoder.attention.score {
@@ -88,32 +91,32 @@ impl<'a> HostModel<'a> {
         let (query, energy) = matcher.map_or((None, None), |matcher| (matcher.query, matcher.energy));
         let cell = Cell {
             plan,
-            recurrent: packed(gru.hidden_weight.val()),
+            recurrent: lay(gru.hidden_weight.val()),
             bias: host(gru.hidden_bias.val()),
-            extra: (plan.extra() > 0).then(|| packed(weight.clone().narrow(0, e, plan.extra()))),
-            query: query.map(packed),
+            extra: (plan.extra() > 0).then(|| lay(weight.clone().narrow(0, e, plan.extra()))),
+            query: query.map(lay),
             energy: energy.map_or_else(Vec::new, host),
-            readout: Some(packed(readout.clone().narrow(0, 0, h + c))),
+            readout: Some(lay(readout.clone().narrow(0, 0, h + c))),
         };
         let bias = decoder.readout.bias.as_ref().map_or_else(|| vec![0.0; r], |bias| host(bias.val()));
-        let skip = (joined > h + c).then(|| packed(readout.narrow(0, h + c, joined - h - c)));
+        let skip = (joined > h + c).then(|| lay(readout.narrow(0, h + c, joined - h - c)));
         let output = match model.output() {
-            Output::Own(weight) => packed(weight),
-            Output::Tied(weight) => packed(weight.transpose()),
+            Output::Own(weight) => lay(weight),
+            Output::Tied(weight) => lay(weight.transpose()),
         };
         Some(Self {
             model,
             cell,
-            embedding: host(model.target_embedding.weight.val()),
-            gates: (packed(weight.narrow(0, 0, e)), host(gru.input_bias.val())),
+            embedding: (Values::of(model.target_embedding.weight.val()), model.target_embedding.factor()),
+            gates: (lay(weight.narrow(0, 0, e)), host(gru.input_bias.val())),
             readout: (skip, bias),
             output,
             embedding_size: e,
         })
     }
 
-    /// Reads the sources: one row each.
-    pub fn start(&'a self, batch: &SourceBatch) -> (HostStepper<'a>, HostState) {
+    /// Reads the sources: one row each. `cores` of them share the rows of a step.
+    pub fn start(&'a self, batch: &SourceBatch, cores: usize) -> (HostStepper<'a>, HostState) {
         let (memory, state) = self.model.encode(batch);
         let (b, positions) = (batch.lengths.len(), memory.values.dims()[1]);
         let state = state.layers.into_iter().next().map_or_else(Vec::new, host);
@@ -121,11 +124,12 @@ impl<'a> HostModel<'a> {
         let attends = self.cell.plan.matching.is_some();
         let stepper = HostStepper {
             host: self,
-            keys: if attends { host(memory.keys) } else { Vec::new() },
-            values: if attends { host(memory.values) } else { Vec::new() },
-            summaries: if attends { Vec::new() } else { host(memory.summary) },
+            keys: attends.then(|| Values::of(memory.keys)),
+            values: attends.then(|| Values::of(memory.values)),
+            summaries: Values::of(memory.summary),
             lengths: batch.lengths.clone(),
             positions,
+            cores,
         };
         (stepper, HostState { state, fed, sentence: (0..b).collect() })
     }
@@ -146,7 +150,7 @@ impl Stepper for HostStepper<'_> {
     }
 
     fn step(&mut self, rows: HostState, last: &[usize]) -> Step<HostState> {
-        let share = last.len().div_ceil(rayon::current_num_threads()).max(1);
+        let share = last.len().div_ceil(self.cores).max(1);
         let v = self.vocabulary();
         let mut log_probs = vec![0.0; last.len() * v];
         let shares: Vec<Share> = last
@@ -183,11 +187,11 @@ impl HostStepper<'_> {
     /// What a row looks at.
     fn source(&self, sentence: usize) -> Source<'_> {
         let Sizes { key: k, context: c, .. } = self.host.cell.plan.sizes;
-        if self.host.cell.plan.matching.is_none() {
+        let (Some(keys), Some(values)) = (&self.keys, &self.values) else {
             return Source { keys: &[], values: &[] };
-        }
+        };
         let (first, length) = (sentence * self.positions, self.lengths[sentence]);
-        Source { keys: &self.keys[first * k..][..length * k], values: &self.values[first * c..][..length * c] }
+        Source { keys: &keys[first * k..][..length * k], values: &values[first * c..][..length * c] }
     }
 
     /// One core's rows: from their last tokens to log-probabilities.
@@ -196,7 +200,8 @@ impl HostStepper<'_> {
         let Sizes { hidden: h, key: k, context: c, readout: r } = cell.plan.sizes;
         let (n, e) = (last.len(), *e);
         let sentences = &rows.sentence[first..][..n];
-        let embedded: Vec<f32> = last.iter().flat_map(|&id| &embedding[id * e..][..e]).copied().collect();
+        let (table, scale) = embedding;
+        let embedded: Vec<f32> = last.iter().flat_map(|&id| &table[id * e..][..e]).map(|x| x * scale).collect();
         let embedded = Matrix::new(&embedded, [n, e]);
         let mut said = gates.1.repeat(n);
         gates.0.multiply(embedded, &mut said, 3 * h, Write::Add);
@@ -243,10 +248,6 @@ impl HostStepper<'_> {
 }
 
 fn host<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    tensor.into_data().iter::<f32>().collect()
+    Values::of(tensor).to_vec()
 }
 
-fn packed(weight: Tensor<2>) -> Packed {
-    let [rows, columns] = weight.dims();
-    Packed::new(Matrix::new(&host(weight), [rows, columns]))
-}

@@ -1,16 +1,16 @@
 //! Embedding, encoder and decoder as one model.
 
 use burn::module::{Module, Param};
-use burn::nn::{Embedding, Linear};
+use burn::nn::Linear;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
 use super::decoder::{Decoder, DecoderConfig, DecoderState};
-use super::embedding::EmbeddingConfig;
+use super::embedding::{Embedding, EmbeddingConfig};
 use super::encoder::{Encoder, EncoderConfig};
 use crate::attention::{AttentionConfig, Memory, Score, Sizes, SourceMask};
 use crate::error::{Error, Result};
-use crate::init::{self, Bias};
+use crate::init::{self, Bias, Draw};
 use crate::kernels::cross_entropy::Output;
 use crate::kernels::dropout::Dropout;
 use crate::rng::Rng;
@@ -86,16 +86,28 @@ impl ModelConfig {
     /// # Errors
     /// What [`ModelConfig::check`] refuses.
     pub fn init(&self, vocabularies: Vocabularies, rng: &mut Rng, device: &Device) -> Result<Seq2Seq> {
+        self.build(vocabularies, &mut Draw::Random(rng), device)
+    }
+
+    /// A model without values, for weights that are read from a file right after.
+    ///
+    /// # Errors
+    /// What [`ModelConfig::check`] refuses.
+    pub fn blank(&self, vocabularies: Vocabularies, device: &Device) -> Result<Seq2Seq> {
+        self.build(vocabularies, &mut Draw::Blank, device)
+    }
+
+    fn build(&self, vocabularies: Vocabularies, draw: &mut Draw<'_>, device: &Device) -> Result<Seq2Seq> {
         self.check()?;
         let (size, dropout) = (self.embedding.size, self.regularization.dropout);
-        let source_embedding = self.embedding.init(vocabularies.source, rng, device);
-        let target_embedding = self.embedding.init(vocabularies.target, rng, device);
-        let encoder = self.encoder.init(size, dropout, rng, device);
+        let source_embedding = self.embedding.init(vocabularies.source, draw, device);
+        let target_embedding = self.embedding.init(vocabularies.target, draw, device);
+        let encoder = self.encoder.init(size, dropout, draw, device);
         let sizes = [size, self.encoder.memory_size()];
-        let decoder = self.decoder.init(&self.attention, sizes, dropout, rng, device);
+        let decoder = self.decoder.init(&self.attention, sizes, dropout, draw, device);
         let readout = self.decoder.readout_size(size);
         let output =
-            (!self.decoder.tied).then(|| init::linear(rng, [readout, vocabularies.target], Bias::None, device));
+            (!self.decoder.tied).then(|| init::linear(draw, [readout, vocabularies.target], Bias::None, device));
         let dropout = Dropout::new(dropout);
         Ok(Seq2Seq { source_embedding, target_embedding, encoder, decoder, output, dropout })
     }

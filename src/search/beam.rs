@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Hypothesis, LengthPenalty, Stepper};
 use crate::error::{Error, Result};
-use crate::kernels::largest;
+use crate::kernels::{Precision, largest};
 
 /// How translations are searched for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,6 +29,8 @@ pub struct SearchConfig {
     pub max_extra: usize,
     /// The most tokens of a source; longer ones are refused.
     pub max_source: usize,
+    /// In how many bits weights are multiplied with (flex; elsewhere always all).
+    pub precision: Precision,
 }
 
 impl Default for SearchConfig {
@@ -40,6 +42,7 @@ impl Default for SearchConfig {
             max_ratio: 2.0,
             max_extra: 10,
             max_source: 1000,
+            precision: Precision::F32,
         }
     }
 }

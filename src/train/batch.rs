@@ -43,24 +43,32 @@ impl Batching {
     pub fn plan(self, examples: &[Example], rng: &mut Rng) -> Vec<Vec<usize>> {
         let mut order: Vec<usize> = (0..examples.len()).collect();
         rng.shuffle(&mut order);
-        // Stable, so that examples of the same lengths stay shuffled.
-        order.sort_by_key(|&i| (examples[i].target_tokens(), examples[i].source.len()));
         let mut batches: Vec<Vec<usize>> = Vec::new();
-        for i in order {
-            let full = batches.last().is_none_or(|batch| match self {
-                Self::Sentences(most) => batch.len() >= most,
-                // Sorted: the newest is the longest.
-                Self::Tokens(most) => (batch.len() + 1) * examples[i].target_tokens() > most,
-            });
-            match batches.last_mut() {
-                Some(batch) if !full => batch.push(i),
-                _ => batches.push(vec![i]),
+        // A pool at a time, so that the examples of a length do not always meet the same others.
+        for pool in order.chunks_mut(POOL) {
+            // Stable, so that examples of the same lengths stay shuffled.
+            pool.sort_by_key(|&i| (examples[i].target_tokens(), examples[i].source.len()));
+            let mut batch = Vec::new();
+            for &i in pool.iter() {
+                let full = match self {
+                    Self::Sentences(most) => batch.len() >= most,
+                    // Sorted: the newest is the longest.
+                    Self::Tokens(most) => (batch.len() + 1) * examples[i].target_tokens() > most,
+                };
+                if full && !batch.is_empty() {
+                    batches.push(std::mem::take(&mut batch));
+                }
+                batch.push(i);
             }
+            batches.push(batch);
         }
         rng.shuffle(&mut batches);
         batches
     }
 }
+
+/// Examples that are sorted by length together.
+const POOL: usize = 6400;
 
 /// Examples as tensors.
 #[derive(Clone, Debug)]

@@ -255,6 +255,40 @@ fn answers_for_programs() {
     assert_eq!((&runs["latest"], &runs["attention"]), (&true.into(), &"general".into()));
 }
 
+/// The fields that outside scripts read; what `bench --export` writes is enough to do the same elsewhere.
+#[test]
+fn speed_is_measured() {
+    let folder = Folder::new();
+    let small = ["--set", "embedding.size=8", "--set", "encoder.hidden=8", "--set", "decoder.hidden=8"];
+    let bench = |more: &[&str]| stdout(zhuyi(&folder).arg("bench").args(small).args(["--steps", "2"]).args(more));
+    let told: Value = serde_json::from_str(&bench(&["--sentences", "3", "--format", "json"])).unwrap();
+    for field in [
+        "/product_gflops",
+        "/train/target_tokens_per_second",
+        "/train/arithmetic_utilisation",
+        "/translate/greedy_sentences_per_second",
+        "/translate/beam5_sentences_per_second",
+    ] {
+        assert!(told.pointer(field).and_then(Value::as_f64).unwrap() > 0.0, "{field}: {told}");
+    }
+    assert!(told.pointer("/train/peak_rss_mib").is_some());
+    bench(&["--export", "out"]);
+    let batches = folder.read("out/batches.jsonl");
+    assert_eq!(batches.lines().count(), 2);
+    let first: Value = serde_json::from_str(batches.lines().next().unwrap()).unwrap();
+    assert_eq!(first["source"].as_array().unwrap().len(), first["target"].as_array().unwrap().len());
+    assert!(first["rate"].as_f64().unwrap() > 0.0 && folder.path("out/model.safetensors").exists());
+}
+
+/// Eight bits may change a word; a trained model's translations of its own sentences stay.
+#[test]
+fn translates_in_eight_bits() {
+    let translate = |more: &[&str]| {
+        stdout(zhuyi(&TRAINED).args(["translate", "welcome to shenzhen", "the cat eats fish"]).args(more))
+    };
+    assert_eq!(translate(&["--int8"]), translate(&[]));
+}
+
 #[test]
 fn evaluation_of_a_run_and_of_files() {
     let json = stdout(zhuyi(&TRAINED).args(["evaluate", "--format", "json"]));

@@ -35,7 +35,7 @@ pub fn configs() -> impl Iterator<Item = (String, ModelConfig)> {
 
 fn config(score: ScoreKind, timing: Timing, input_feeding: bool) -> ModelConfig {
     ModelConfig {
-        embedding: EmbeddingConfig { size: 5 },
+        embedding: EmbeddingConfig { size: 5, ..Default::default() },
         encoder: EncoderConfig { hidden: 3, layers: 2, bidirectional: true, gru: ResetForm::ResetAfter },
         decoder: DecoderConfig {
             hidden: 6,

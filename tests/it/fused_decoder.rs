@@ -4,6 +4,7 @@ use burn::module::{Module, ModuleVisitor, Param};
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor};
 use zhuyi::attention::{AttentionConfig, ScoreKind};
+use zhuyi::kernels::Precision;
 use zhuyi::kernels::gru::ResetForm;
 use zhuyi::model::decoder::{DecoderConfig, Timing};
 use zhuyi::model::host::HostModel;
@@ -84,7 +85,7 @@ fn search_on_slices_agrees_with_search_on_tensors() {
     let sources: [&[usize]; 4] = [&[4, 5, 6, 7, 2], &[8, 2], &[9, 10, 4, 2], &[5, 2]];
     let mut compared = 0;
     for (name, model) in models(&device) {
-        let Some(host) = HostModel::new(&model) else { continue };
+        let Some(host) = HostModel::new(&model, Precision::F32) else { continue };
         compared += 1;
         for beam in [1, 3] {
             let request = Request {
@@ -94,7 +95,7 @@ fn search_on_slices_agrees_with_search_on_tensors() {
                 forbidden: &[0, 1],
                 min_length: 0,
             };
-            let (mut fast, state) = host.start(&SourceBatch::new(&sources, &device));
+            let (mut fast, state) = host.start(&SourceBatch::new(&sources, &device), 2);
             let fast = beam_search(&mut fast, state, &request);
             let mut slow = ModelStepper::new(&model, &device);
             let state = slow.start(&sources);

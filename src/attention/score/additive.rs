@@ -6,9 +6,8 @@ use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
 
 use crate::attention::{AttentionConfig, Sizes};
-use crate::init::{self, Bias};
+use crate::init::{self, Bias, Draw};
 use crate::kernels::linear::{self, Activation};
-use crate::rng::Rng;
 
 /// score(q, k) = v·tanh(W q + U k).
 #[derive(Module, Debug)]
@@ -23,11 +22,11 @@ pub struct Additive {
 
 impl Additive {
     /// Fresh weights.
-    pub fn init(config: &AttentionConfig, sizes: Sizes, rng: &mut Rng, device: &Device) -> Self {
+    pub fn init(config: &AttentionConfig, sizes: Sizes, draw: &mut Draw<'_>, device: &Device) -> Self {
         Self {
-            query: init::linear(rng, [sizes.query, config.size], Bias::None, device),
-            key: init::linear(rng, [sizes.memory, config.size], Bias::None, device),
-            energy: init::uniform_param(rng, [config.size], 1.0 / (config.size as f64).sqrt(), device),
+            query: init::linear(draw, [sizes.query, config.size], Bias::None, device),
+            key: init::linear(draw, [sizes.memory, config.size], Bias::None, device),
+            energy: init::uniform_param(draw, [config.size], 1.0 / (config.size as f64).sqrt(), device),
         }
     }
 

@@ -6,8 +6,7 @@ use burn::tensor::{Device, Tensor};
 
 use super::additive::energies;
 use crate::attention::{AttentionConfig, Sizes};
-use crate::init::{self, Bias};
-use crate::rng::Rng;
+use crate::init::{self, Bias, Draw};
 
 /// score(q, k) = v·tanh(W[q; k]).
 ///
@@ -24,10 +23,10 @@ pub struct Concat {
 
 impl Concat {
     /// Fresh weights.
-    pub fn init(config: &AttentionConfig, sizes: Sizes, rng: &mut Rng, device: &Device) -> Self {
+    pub fn init(config: &AttentionConfig, sizes: Sizes, draw: &mut Draw<'_>, device: &Device) -> Self {
         Self {
-            weight: init::linear(rng, [sizes.query + sizes.memory, config.size], Bias::None, device),
-            energy: init::uniform_param(rng, [config.size], 1.0 / (config.size as f64).sqrt(), device),
+            weight: init::linear(draw, [sizes.query + sizes.memory, config.size], Bias::None, device),
+            energy: init::uniform_param(draw, [config.size], 1.0 / (config.size as f64).sqrt(), device),
         }
     }
 

@@ -4,9 +4,9 @@
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
+use crate::init::Draw;
 use crate::attention::{AttentionConfig, Sizes};
 use crate::error::{Error, Result};
-use crate::rng::Rng;
 
 /// score(q, k) = qᵀk. Nothing is learned, so the decoder's state must be as large as the encoder's output.
 #[derive(Module, Debug)]
@@ -14,7 +14,7 @@ pub struct Dot {}
 
 impl Dot {
     /// Nothing to draw.
-    pub fn init(_: &AttentionConfig, _: Sizes, _: &mut Rng, _: &Device) -> Self {
+    pub fn init(_: &AttentionConfig, _: Sizes, _: &mut Draw<'_>, _: &Device) -> Self {
         Self {}
     }
 

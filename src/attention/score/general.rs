@@ -5,9 +5,8 @@ use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
 
 use crate::attention::{AttentionConfig, Sizes};
-use crate::init::{self, Bias};
+use crate::init::{self, Bias, Draw};
 use crate::kernels::linear::{self, Activation};
-use crate::rng::Rng;
 
 /// score(q, k) = qᵀW k.
 #[derive(Module, Debug)]
@@ -18,8 +17,8 @@ pub struct General {
 
 impl General {
     /// Fresh weights.
-    pub fn init(_: &AttentionConfig, sizes: Sizes, rng: &mut Rng, device: &Device) -> Self {
-        Self { key: init::linear(rng, [sizes.memory, sizes.query], Bias::None, device) }
+    pub fn init(_: &AttentionConfig, sizes: Sizes, draw: &mut Draw<'_>, device: &Device) -> Self {
+        Self { key: init::linear(draw, [sizes.memory, sizes.query], Bias::None, device) }
     }
 
     /// W h, `[B, S, H]`.

@@ -4,8 +4,7 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
 use crate::attention::{AttentionConfig, Sizes};
-use crate::init::{self, Bias};
-use crate::rng::Rng;
+use crate::init::{self, Bias, Draw};
 
 /// score(q, k) = w·[q; k] + b = w_q·q + w_k·k + b.
 ///
@@ -21,8 +20,8 @@ pub struct Linear {
 
 impl Linear {
     /// Fresh weights.
-    pub fn init(_: &AttentionConfig, sizes: Sizes, rng: &mut Rng, device: &Device) -> Self {
-        Self { key: init::linear(rng, [sizes.memory, 1], Bias::None, device) }
+    pub fn init(_: &AttentionConfig, sizes: Sizes, draw: &mut Draw<'_>, device: &Device) -> Self {
+        Self { key: init::linear(draw, [sizes.memory, 1], Bias::None, device) }
     }
 
     /// w_k·k, `[B, S, 1]`.

@@ -5,8 +5,7 @@ use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
 
 use crate::attention::{AttentionConfig, Sizes};
-use crate::init::{self, Bias};
-use crate::rng::Rng;
+use crate::init::{self, Bias, Draw};
 
 /// score(q, s) = (W q + b)_s: how much position s is wanted. It never sees what stands there, so it can
 /// learn "about as far as I have written" and nothing else.
@@ -18,8 +17,8 @@ pub struct Location {
 
 impl Location {
     /// Fresh weights for `attention.max_positions` positions.
-    pub fn init(config: &AttentionConfig, sizes: Sizes, rng: &mut Rng, device: &Device) -> Self {
-        Self { position: init::linear(rng, [sizes.query, config.max_positions], Bias::Learned, device) }
+    pub fn init(config: &AttentionConfig, sizes: Sizes, draw: &mut Draw<'_>, device: &Device) -> Self {
+        Self { position: init::linear(draw, [sizes.query, config.max_positions], Bias::Learned, device) }
     }
 
     /// The longest source that can be pointed into.

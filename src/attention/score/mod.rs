@@ -14,8 +14,8 @@ use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::{AttentionConfig, Sizes};
+use crate::init::Draw;
 use crate::kernels::attentive::Matching;
-use crate::rng::Rng;
 
 macro_rules! score_functions {
     ($($variant:ident = $name:literal, $module:ident::$type:ident, $about:literal;)*) => {
@@ -60,12 +60,12 @@ macro_rules! score_functions {
             pub fn init(
                 config: &AttentionConfig,
                 sizes: Sizes,
-                rng: &mut Rng,
+                draw: &mut Draw<'_>,
                 device: &Device,
             ) -> Option<Self> {
                 Some(match config.score {
                     ScoreKind::None => return None,
-                    $(ScoreKind::$variant => Self::$variant($module::$type::init(config, sizes, rng, device)),)*
+                    $(ScoreKind::$variant => Self::$variant($module::$type::init(config, sizes, draw, device)),)*
                 })
             }
 

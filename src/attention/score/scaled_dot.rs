@@ -6,9 +6,8 @@ use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
 
 use crate::attention::{AttentionConfig, Sizes};
-use crate::init::{self, Bias};
+use crate::init::{self, Bias, Draw};
 use crate::kernels::linear::{self, Activation};
-use crate::rng::Rng;
 
 /// score(q, k) = (W_q q)ᵀ(W_k k) / √K, and values W_v h.
 ///
@@ -25,11 +24,11 @@ pub struct ScaledDot {
 
 impl ScaledDot {
     /// Fresh weights.
-    pub fn init(config: &AttentionConfig, sizes: Sizes, rng: &mut Rng, device: &Device) -> Self {
+    pub fn init(config: &AttentionConfig, sizes: Sizes, draw: &mut Draw<'_>, device: &Device) -> Self {
         Self {
-            query: init::linear(rng, [sizes.query, config.size], Bias::None, device),
-            key: init::linear(rng, [sizes.memory, config.size], Bias::None, device),
-            value: init::linear(rng, [sizes.memory, config.size], Bias::None, device),
+            query: init::linear(draw, [sizes.query, config.size], Bias::None, device),
+            key: init::linear(draw, [sizes.memory, config.size], Bias::None, device),
+            value: init::linear(draw, [sizes.memory, config.size], Bias::None, device),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use crate::kernels::gru::cell;
 use crate::kernels::look::{Matching, Source};
-use crate::kernels::product::{Matrix, Packed, Write};
+use crate::kernels::product::{Matrix, Right, Write};
 use crate::kernels::simd;
 
 use super::Timing;
@@ -48,17 +48,17 @@ pub struct Cell {
     /// How it goes.
     pub plan: Plan,
     /// R, `[H, 3H]`.
-    pub recurrent: Packed,
+    pub recurrent: Right,
     /// c, `[3H]`.
     pub bias: Vec<f32>,
     /// `[X, 3H]`, if X > 0.
-    pub extra: Option<Packed>,
+    pub extra: Option<Right>,
     /// W of the query, `[H, K]`; without it the state is the query.
-    pub query: Option<Packed>,
+    pub query: Option<Right>,
     /// v, `[K]`, or empty.
     pub energy: Vec<f32>,
     /// `[H + C, R]`, if the step computes its readout.
-    pub readout: Option<Packed>,
+    pub readout: Option<Right>,
 }
 
 /// What a step is given, one row a sentence.
@@ -154,7 +154,7 @@ impl Cell {
     }
 
     /// tanh(given + [s; c] W).
-    fn read_out(&self, weight: &Packed, given: &[f32], rows: usize, left: &mut Left<'_>) {
+    fn read_out(&self, weight: &Right, given: &[f32], rows: usize, left: &mut Left<'_>) {
         let Sizes { hidden: h, context: c, readout: r, .. } = self.plan.sizes;
         let mut joined = Vec::with_capacity(rows * (h + c));
         for (state, context) in left.state.chunks(h).zip(left.context.chunks(c)) {
@@ -165,7 +165,11 @@ impl Cell {
         weight.multiply(Matrix::new(&joined, [rows, h + c]), left.readout, r, Write::Add);
         simd::run(
             #[inline(always)]
-            || left.readout.iter_mut().for_each(|x| *x = simd::tanh(*x)),
+            || {
+                for x in left.readout.iter_mut() {
+                    *x = simd::tanh(*x);
+                }
+            },
         );
     }
 }

@@ -7,7 +7,7 @@ use super::cell::{Cell, Given, Left, Plan, Sizes};
 use super::fused::Tensors;
 use crate::kernels::flex::{floats, tensor};
 use crate::kernels::look::Source;
-use crate::kernels::product::{Matrix, Packed};
+use crate::kernels::product::{Matrix, Packed, Right};
 
 /// What backward needs of forward.
 #[derive(Clone, Debug)]
@@ -46,7 +46,9 @@ pub(super) struct Tape {
 
 pub(super) fn run(tensors: Tensors, plan: Plan, lengths: Vec<usize>) -> Saved {
     let Sizes { hidden: h, readout: r, key: k, context: c } = plan.sizes;
-    let pack = |weight: &FlexTensor, rows, columns| Packed::new(Matrix::new(floats(weight), [rows, columns]));
+    let pack = |weight: &FlexTensor, rows, columns| {
+        Right::Full(Packed::new(Matrix::new(floats(weight), [rows, columns])))
+    };
     let cell = Cell {
         plan,
         recurrent: pack(&tensors.recurrent, h, 3 * h),

@@ -195,7 +195,11 @@ impl<'a> Task<'a> {
         let padding = part * simd::exp(row[FIRST - 1] - log_sum);
         simd::run(
             #[inline(always)]
-            || row.iter_mut().for_each(|x| *x = part * (simd::exp(*x - log_sum) - other)),
+            || {
+                for x in row.iter_mut() {
+                    *x = part * (simd::exp(*x - log_sum) - other);
+                }
+            },
         );
         row[FIRST - 1] = padding;
         row[target] -= part * (self.smoothing.target - other);

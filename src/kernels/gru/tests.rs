@@ -3,7 +3,7 @@
 use burn::tensor::Device;
 
 use super::*;
-use crate::init::uniform;
+use crate::init::{Draw, uniform};
 use crate::rng::Rng;
 
 const LENGTHS: [usize; 5] = [4, 1, 6, 3, 6];
@@ -16,10 +16,10 @@ type Arguments = (Tensor<3>, Tensor<2>, Tensor<2>, Tensor<1>);
 fn arguments(device: &Device) -> Arguments {
     let mut rng = Rng::new(11, 0);
     (
-        uniform(&mut rng, [LENGTHS.len(), STEPS, 3 * HIDDEN], 1.0, device).require_grad(),
-        uniform(&mut rng, [LENGTHS.len(), HIDDEN], 1.0, device).require_grad(),
-        uniform(&mut rng, [HIDDEN, 3 * HIDDEN], 0.8, device).require_grad(),
-        uniform(&mut rng, [3 * HIDDEN], 0.5, device).require_grad(),
+        uniform(&mut Draw::Random(&mut rng), [LENGTHS.len(), STEPS, 3 * HIDDEN], 1.0, device).require_grad(),
+        uniform(&mut Draw::Random(&mut rng), [LENGTHS.len(), HIDDEN], 1.0, device).require_grad(),
+        uniform(&mut Draw::Random(&mut rng), [HIDDEN, 3 * HIDDEN], 0.8, device).require_grad(),
+        uniform(&mut Draw::Random(&mut rng), [3 * HIDDEN], 0.5, device).require_grad(),
     )
 }
 
@@ -34,7 +34,7 @@ fn run(arguments: &Arguments, direction: Direction, fused: bool) -> Tensor<3> {
 
 /// A number that depends on every state differently.
 fn weighed(states: Tensor<3>) -> Tensor<1> {
-    let weights = uniform(&mut Rng::new(5, 0), states.dims(), 1.0, &states.device());
+    let weights = uniform(&mut Draw::Random(&mut Rng::new(5, 0)), states.dims(), 1.0, &states.device());
     (states * weights).sum()
 }
 

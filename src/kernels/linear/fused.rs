@@ -114,9 +114,13 @@ fn forward(inputs: &FlexTensor, weight: &FlexTensor, bias: &FlexTensor, activati
                 #[inline(always)]
                 || {
                     for row in rows.chunks_mut(o) {
-                        row.iter_mut().zip(bias).for_each(|(x, bias)| *x += bias);
+                        for (x, bias) in row.iter_mut().zip(bias) {
+                            *x += bias;
+                        }
                         if activation == Activation::Tanh {
-                            row.iter_mut().for_each(|x| *x = simd::tanh(*x));
+                            for x in row {
+                                *x = simd::tanh(*x);
+                            }
                         }
                     }
                 },
@@ -131,7 +135,11 @@ fn before_tanh(gradients: &mut [f32], activated: &[f32]) {
     gradients.par_chunks_mut(SHARE).zip(activated.par_chunks(SHARE)).for_each(|(gradients, activated)| {
         simd::run(
             #[inline(always)]
-            || gradients.iter_mut().zip(activated).for_each(|(gradient, y)| *gradient *= 1.0 - y * y),
+            || {
+                for (gradient, y) in gradients.iter_mut().zip(activated) {
+                    *gradient *= 1.0 - y * y;
+                }
+            },
         );
     });
 }

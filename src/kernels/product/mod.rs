@@ -1,17 +1,23 @@
 //! Matrix products on slices in 32 bits.
 //!
-//! Two ways, for two uses. [`wide`] is one large product over all cores by the `gemm` crate (burn-flex's own).
+//! Three ways, for three uses. [`wide`] is one large product over all cores by the `gemm` crate (burn-flex's own).
 //! [`packed`] is ours: the right side is laid out once and then multiplied many times with few rows, as a
 //! recurrent step does; the crate lays it out anew at every call, which costs it half its speed there.
+//! [`int8`] is the same in 8 bits, for translating.
 
+pub mod int8;
 mod micro;
 pub mod packed;
 
 use std::time::Instant;
 
 use gemm::Parallelism;
+use rayon::prelude::*;
 
+use burn::tensor::Tensor;
+pub use int8::Int8;
 pub use packed::Packed;
+use serde::{Deserialize, Serialize};
 
 /// A matrix in a slice: its rows are `row` apart, its columns `column`.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +53,70 @@ impl<'a> Matrix<'a> {
         let from = (rows.start * self.row).min(self.values.len());
         Self { values: &self.values[from..], rows: rows.len(), ..self }
     }
+
+    /// Some of the columns.
+    pub fn columns(self, columns: std::ops::Range<usize>) -> Self {
+        self.transposed().rows(columns).transposed()
+    }
+}
+
+/// In how many bits weights are multiplied with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Precision {
+    /// 32, as they were trained.
+    #[default]
+    F32,
+    /// 8: faster, and a little off.
+    Int8,
+}
+
+impl Precision {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::F32, Self::Int8];
+
+    /// The name in configs and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "f32",
+            Self::Int8 => "int8",
+        }
+    }
+}
+
+/// A right side laid out for many products with few rows.
+#[derive(Clone, Debug)]
+pub enum Right {
+    /// In 32 bits.
+    Full(Packed),
+    /// In 8 bits.
+    Int8(Int8),
+}
+
+impl Right {
+    /// Lays out a tensor on flex in 32 bits.
+    pub fn of(right: Tensor<2>, precision: Precision) -> Self {
+        match precision {
+            Precision::F32 => Self::Full(Packed::of(right)),
+            Precision::Int8 => Self::Int8(Int8::of(right)),
+        }
+    }
+
+    /// Columns of the result.
+    pub fn columns(&self) -> usize {
+        match self {
+            Self::Full(right) => right.columns(),
+            Self::Int8(right) => right.columns(),
+        }
+    }
+
+    /// left · this on this thread, into rows that are `out_row` apart.
+    pub fn multiply(&self, left: Matrix<'_>, out: &mut [f32], out_row: usize, write: Write) {
+        match self {
+            Self::Full(right) => right.multiply(left, out, out_row, write),
+            Self::Int8(right) => right.multiply(left, out, out_row, write),
+        }
+    }
 }
 
 /// Whether a product replaces what is there or adds to it.
@@ -58,20 +128,65 @@ pub enum Write {
     Add,
 }
 
+/// Pieces that a wide product is cut into for each core: cores are never equally fast for long, least of all
+/// shared ones, and who is done takes another piece.
+const PIECES: usize = 4;
+
+/// Rows or columns of a piece come in multiples of this, and are at least four times as many.
+const GRAIN: usize = 16;
+
 /// left · right over all cores into rows one after the other.
 pub fn wide(left: Matrix<'_>, right: Matrix<'_>, out: &mut [f32], write: Write) {
     let (m, k, n) = (left.rows, left.columns, right.columns);
     assert!(right.rows == k && out.len() == m * n, "sizes fit: {m} × {k} · {} × {n} → {}", right.rows, out.len());
+    let out = Out(out.as_mut_ptr());
+    let longer = m.max(n);
+    let pieces = PIECES * rayon::current_num_threads();
+    let piece = longer.div_ceil(pieces).next_multiple_of(GRAIN).max(4 * GRAIN);
+    (0..longer.div_ceil(piece)).into_par_iter().with_max_len(1).for_each(|i| {
+        let range = i * piece..(i * piece + piece).min(longer);
+        // SAFETY: every matrix lies inside its slice, as their constructor checked; pieces of `out`, which is
+        // ours alone, do not overlap.
+        unsafe {
+            if n >= m {
+                multiply(left, right.columns(range.clone()), out.at(range.start), n, write);
+            } else {
+                multiply(left.rows(range.clone()), right, out.at(range.start * n), n, write);
+            }
+        }
+    });
+}
+
+/// Where a product is written, shared by cores that write different parts.
+#[derive(Clone, Copy)]
+struct Out(*mut f32);
+
+// SAFETY: `wide` gives each core its own part.
+unsafe impl Send for Out {}
+// SAFETY: as above.
+unsafe impl Sync for Out {}
+
+impl Out {
+    fn at(self, place: usize) -> *mut f32 {
+        self.0.wrapping_add(place)
+    }
+}
+
+/// left · right on this thread, into rows that are `out_row` apart.
+///
+/// # Safety
+/// The result's places must lie inside what `out` points into, and be nobody else's.
+unsafe fn multiply(left: Matrix<'_>, right: Matrix<'_>, out: *mut f32, out_row: usize, write: Write) {
     let add = write == Write::Add;
-    // SAFETY: every matrix lies inside its slice, as their constructor checked; `out` is ours alone.
+    // SAFETY: the caller's promise, and that matrices lie inside their slices.
     unsafe {
         gemm::gemm(
-            m,
-            n,
-            k,
-            out.as_mut_ptr(),
+            left.rows,
+            right.columns,
+            left.columns,
+            out,
             1,
-            n as isize,
+            out_row as isize,
             add,
             left.values.as_ptr(),
             left.column as isize,
@@ -84,7 +199,7 @@ pub fn wide(left: Matrix<'_>, right: Matrix<'_>, out: &mut [f32], write: Write) 
             false,
             false,
             false,
-            Parallelism::Rayon(0),
+            Parallelism::None,
         );
     }
 }

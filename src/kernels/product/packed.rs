@@ -4,10 +4,12 @@
 
 use std::sync::LazyLock;
 
+use burn::tensor::Tensor;
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::micro::{ROWS, Tile, VECTORS};
+use crate::kernels::flex;
 use super::{Matrix, Write};
 
 static ARCH: LazyLock<Arch> = LazyLock::new(Arch::new);
@@ -52,6 +54,16 @@ impl Packed {
         Self { panels, k, n }
     }
 
+    /// Lays out a tensor on flex in 32 bits, whatever its strides.
+    pub fn of(right: Tensor<2>) -> Self {
+        let [rows, columns] = right.dims();
+        let right = flex::primitive(right);
+        if right.layout().strides() == [1, rows as isize] && right.layout().start_offset() == 0 {
+            return Self::new(Matrix::new(right.storage(), [columns, rows]).transposed());
+        }
+        Self::new(Matrix::new(flex::floats(&right.to_contiguous()), [rows, columns]))
+    }
+
     /// Columns of the result.
     pub fn columns(&self) -> usize {
         self.n
@@ -66,16 +78,6 @@ impl Packed {
             out.chunks_mut(out_row).take(m).for_each(|row| row[..n].fill(0.0));
         }
         ARCH.dispatch(Product { left, right: self, out, out_row, write });
-    }
-
-    /// The same over all cores, each taking some rows.
-    pub fn multiply_in_parallel(&self, left: Matrix<'_>, out: &mut [f32], write: Write) {
-        assert!(out.len() == left.rows * self.n);
-        let share = left.rows.div_ceil(rayon::current_num_threads()).next_multiple_of(ROWS);
-        out.par_chunks_mut((share * self.n).max(1)).enumerate().for_each(|(i, out)| {
-            let rows = i * share..(i * share + share).min(left.rows);
-            self.multiply(left.rows(rows), out, self.n, write);
-        });
     }
 }
 
@@ -155,7 +157,7 @@ mod tests {
             for packed in [plain, transposed] {
                 let matrix = Matrix::new(&left, [m, k]);
                 let mut out = vec![7.0; m * n];
-                packed.multiply_in_parallel(matrix, &mut out, Write::Replace);
+                packed.multiply(matrix, &mut out, n, Write::Replace);
                 packed.multiply(matrix, &mut out, n, Write::Add);
                 for (out, expected) in out.iter().zip(&expected) {
                     assert!((f64::from(*out) - 2.0 * expected).abs() < 1e-4, "{m} {k} {n}: {out} {expected}");
