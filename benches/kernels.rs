@@ -20,7 +20,8 @@ fn main() {
 
 fn random<const D: usize>(shape: [usize; D]) -> Tensor<D> {
     let device = Device::flex().autodiff();
-    let values: Vec<f32> = (0..shape.iter().product()).map(|i: usize| (i * 31 % 97) as f32 / 970.0 - 0.05).collect();
+    let values: Vec<f32> =
+        (0..shape.iter().product()).map(|i: usize| (i * 31 % 97) as f32 / 970.0 - 0.05).collect();
     Tensor::<1>::from_floats(values.as_slice(), &device).reshape(shape).require_grad()
 }
 

@@ -5,28 +5,37 @@ training) weights, alternating runs, medians, as ratios.
     python3 scripts/compare.py --data DIR [--only NAME]... [--rounds 5] [--out FILE.json]
 
 DIR holds multi30k/ (docs/data.md). A virtual environment with the other systems is made under --work on the first
-run; nothing is installed elsewhere. NAMES: luong, bahdanau (training beside PyTorch), feeding (training beside
-JoeyNMT), greedy, beam5 (translating beside JoeyNMT).
+run; nothing is installed elsewhere. Names: luong, bahdanau (training beside PyTorch), feeding (training beside
+JoeyNMT), greedy, beam5 (translating beside JoeyNMT), int8 (translating beside our own 32 bits).
 """
 
 import argparse
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ["torch==2.11.0", "numpy", "safetensors", "joeynmt==2.3.0"]
+# JoeyNMT imports importlib_metadata without asking for it.
+PACKAGES = ["torch==2.11.0", "numpy", "safetensors", "joeynmt==2.3.0", "importlib_metadata"]
 # The sizes of the comparison: E 256, encoder 2 × 256, decoder 512, no dropout, no smoothing.
-SIZES = ["decoder.hidden=512", "decoder.tied=false", "model.dropout=0", "train.label_smoothing=0", "attention.size=512"]
+SIZES = [
+    "decoder.hidden=512", "decoder.tied=false", "attention.size=512", "model.dropout=0",
+    "train.label_smoothing=0",
+]
 LUONG = [*SIZES, "attention.score=general", "decoder.timing=after"]
 BAHDANAU = [*SIZES, "attention.score=additive", "decoder.timing=before"]
 # JoeyNMT's decoder.
 FEEDING = [*SIZES, "attention.score=additive", "decoder.timing=after", "decoder.input_feeding=true"]
 WARM_UP = 3
-JOEYNMT_BATCHES = [64, 128, 256, 512]
+# At 64 sentences a batch, all of Multi30k.
+EPOCH = 454
+# Losses of the same updates in another system's arithmetic.
+LOSSES_MAY_DIFFER = 1e-2
+JOEYNMT_BATCHES = [64, 256]
 
 
 def run(command, **more):
@@ -40,7 +49,8 @@ class Comparison:
     def __init__(self, args):
         self.args = args
         self.work = args.work
-        self.environment = os.environ | {"ZHUYI_DATA": str(args.data.resolve())}
+        threads = str(args.threads)
+        self.environment = os.environ | {"ZHUYI_DATA": str(args.data.resolve()), "RAYON_NUM_THREADS": threads}
         self.python = self.work / "venv" / "bin" / "python"
         if not self.python.exists():
             print("making a virtual environment for the other systems", file=sys.stderr)
@@ -54,8 +64,8 @@ class Comparison:
 
     def export(self, name, settings, *more):
         path = self.work / name
-        if not (path / "dev.jsonl").exists():
-            self.zhuyi("bench", settings, "--export", path, *more)
+        shutil.rmtree(path, ignore_errors=True)
+        self.zhuyi("bench", settings, "--export", path, *more)
         return path
 
     def bench(self, settings, *more):
@@ -64,12 +74,14 @@ class Comparison:
     def training(self, name, settings):
         """Alternating runs of the same first updates, beside PyTorch."""
         steps = self.args.steps
-        export = self.export(f"{name}-{steps}", settings, "--steps", WARM_UP + steps)
+        export = self.export(name, settings, "--steps", WARM_UP + steps)
         ours, theirs = [], []
         for _ in range(self.args.rounds):
-            theirs.append(json.loads(run([self.python, ROOT / "scripts" / "pytorch_twin.py", export])))
+            theirs.append(json.loads(run([self.python, ROOT / "scripts" / "pytorch_twin.py", export, "--threads", self.args.threads])))
             ours.append(self.bench(settings, "--steps", steps, "--sentences", 0))
         apart = max(abs(a - b) for a, b in zip(ours[0]["train"]["losses"], theirs[0]["losses"], strict=True))
+        if apart > LOSSES_MAY_DIFFER:
+            sys.exit(f"{name}: not the same model, losses are {apart} apart")
         speed = [one["train"]["target_tokens_per_second"] for one in ours]
         answer = ratios(speed, [one["target_tokens_per_second"] for one in theirs])
         memory = statistics.median(one["train"]["peak_rss_mib"] for one in ours)
@@ -87,28 +99,34 @@ class Comparison:
 
     def feeding(self):
         """Training beside JoeyNMT, which makes its own batches of the same sentences."""
-        export = self.export("feeding", FEEDING, "--steps", 454)
+        export = self.export("feeding", FEEDING, "--steps", EPOCH)
         ours, theirs = [], []
         for _ in range(self.args.rounds):
-            theirs.append(self.joeynmt("train", export, "--updates", 60)["target_tokens_per_second"])
+            theirs.append(self.joeynmt("train", export, "--updates", 40)["target_tokens_per_second"])
             bench = self.bench(FEEDING, "--steps", self.args.steps, "--sentences", 0)
             ours.append(bench["train"]["target_tokens_per_second"])
         return ratios(ours, theirs)
 
     def joeynmt(self, mode, export, *more):
-        work = self.work / "joeynmt"
-        return json.loads(run([self.python, ROOT / "scripts" / "joeynmt_twin.py", mode, export, work, *more]))
+        twin = [self.python, ROOT / "scripts" / "joeynmt_twin.py", mode, export, self.work / "joeynmt"]
+        return json.loads(run([*twin, "--threads", self.args.threads, *more]))
 
     def translation_settings(self):
         test = [f"${{ZHUYI_DATA}}/multi30k/test_2016_flickr.{side}" for side in ("de", "en")]
         return [*FEEDING, f"data.dev={json.dumps(test)}"]
 
-    def translation(self, beam):
-        """The same trained model in both systems."""
+    def model(self):
+        """A trained model of JoeyNMT's kind; trained once and kept."""
         model = self.work / "model"
         if not (model / "model.safetensors").exists():
-            print("training a model to translate with (two epochs)", file=sys.stderr)
-            self.zhuyi("train", [*FEEDING, "model.dropout=0.3", "train.max_epochs=2"], "--run", model, "--quiet")
+            print("training a model to translate with (one epoch)", file=sys.stderr)
+            shutil.rmtree(model, ignore_errors=True)
+            self.zhuyi("train", [*FEEDING, "train.max_epochs=1"], "--run", model, "--quiet")
+        return model
+
+    def translation(self, beam):
+        """The same trained model in both systems."""
+        model = self.model()
         settings = self.translation_settings()
         export = self.export("translation", settings, "--steps", 1, "--run", model)
         key = "greedy_sentences_per_second" if beam == 1 else "beam5_sentences_per_second"
@@ -124,6 +142,19 @@ class Comparison:
             ours.append(self.bench(settings, "--steps", 0, "--run", model)["translate"][key])
         return ratios(ours, theirs) | {"their_batch": best, "their_batches": tried}
 
+    def int8(self):
+        """Our own 8 bits beside our own 32, with a beam of 5 and greedily."""
+        model = self.model()
+        key, greedy = "beam5_sentences_per_second", "greedy_sentences_per_second"
+        found = {"int8": [], "f32": []}
+        for _ in range(self.args.rounds):
+            for precision, speeds in found.items():
+                settings = [*self.translation_settings(), f"search.precision={precision}"]
+                speeds.append(self.bench(settings, "--steps", 0, "--run", model)["translate"])
+        each = {name: [[speed[way] for speed in speeds] for way in (key, greedy)] for name, speeds in found.items()}
+        answer = ratios(each["int8"][0], each["f32"][0])
+        return answer | {"greedy_ratio": ratios(each["int8"][1], each["f32"][1])["ratio"]}
+
     def all(self):
         return {
             "luong": lambda: self.training("luong", LUONG),
@@ -131,6 +162,7 @@ class Comparison:
             "feeding": self.feeding,
             "greedy": lambda: self.translation(1),
             "beam5": lambda: self.translation(5),
+            "int8": self.int8,
         }
 
 
@@ -151,7 +183,8 @@ def main():
     parser.add_argument("--work", type=Path, default=ROOT / "target" / "compare")
     parser.add_argument("--only", action="append")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--steps", type=int, default=40)
+    parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)

@@ -34,6 +34,8 @@ def write_data(export, work):
     for line in (export / "dev.jsonl").open():
         pair = json.loads(line)
         pairs["test"].append((pair["source"][:-1], pair["target"]))
+    # JoeyNMT's test mode also translates the dev set: a few lines, not to wait for it.
+    pairs["dev"] = pairs["test"][:4]
     for name, sentences in pairs.items():
         for side, suffix in ((0, "src"), (1, "trg")):
             lines = [" ".join(map(word, pair[side])) + "\n" for pair in sentences]
@@ -59,7 +61,7 @@ def config_of(export, work, vocabulary, updates, beam, batch):
         "random_seed": 1,
         "data": {
             "train": str(work / "train"),
-            "dev": str(work / "test"),
+            "dev": str(work / "dev"),
             "test": str(work / "test"),
             "dataset_type": "plain",
             "src": {"lang": "src", **side},
@@ -75,7 +77,7 @@ def config_of(export, work, vocabulary, updates, beam, batch):
         },
         "training": {
             "optimizer": "adam", "learning_rate": 0.001, "clip_grad_norm": 1.0, "loss": "crossentropy",
-            "batch_size": 64, "batch_type": "sentence", "normalization": "tokens", "scheduling": "plateau",
+            "batch_size": 64, "batch_type": "sentence", "normalization": "tokens", "scheduling": "exponential",
             "early_stopping_metric": "loss", "epochs": 100, "updates": updates, "validation_freq": 10**9,
             "logging_freq": 10, "overwrite": True, "shuffle": True, "print_valid_sents": [], "keep_best_ckpts": 1,
         },
@@ -137,7 +139,7 @@ def main():
     parser.add_argument("mode", choices=["train", "translate"])
     parser.add_argument("export", type=Path)
     parser.add_argument("work", type=Path)
-    parser.add_argument("--updates", type=int, default=60)
+    parser.add_argument("--updates", type=int, default=40)
     parser.add_argument("--beam", type=int, default=1)
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--threads", type=int, default=2)
@@ -168,10 +170,10 @@ def main():
         # The first report holds the warm-up.
         answer = {"target_tokens_per_second": sorted(rates[1:])[len(rates[1:]) // 2] if rates[1:] else None}
     else:
-        # They translate the dev and the test set, which are the same here.
+        # The few lines of the dev set come first.
         seconds = [float(value) for value in re.findall(r"Generation took ([0-9.]+)\[sec\]", told)]
         sentences = sum(1 for _ in (args.work / "test.src").open())
-        answer = {"sentences_per_second": sentences / min(seconds) if seconds else None}
+        answer = {"sentences_per_second": sentences / seconds[-1] if len(seconds) == 2 else None}
     if done.returncode or None in answer.values():
         sys.exit(told[-4000:])
     print(json.dumps(answer))

@@ -11,6 +11,7 @@ use crate::kernels::attentive::{Matching, Source};
 use crate::kernels::cross_entropy::{Output, cross_entropy};
 use crate::kernels::product_rate;
 use crate::model::arithmetic::Work;
+use crate::model::host::LaidOut;
 use crate::model::{Seq2Seq, batched};
 use crate::rng::Rng;
 use crate::search::SearchConfig;
@@ -51,11 +52,14 @@ pub struct TranslateSpeed {
 /// The batches of the first updates that [`crate::train::train`] would make, in its order.
 pub fn first_batches(examples: &[Example], config: &TrainConfig, steps: usize) -> Result<Vec<Vec<usize>>> {
     let batching = config.batching()?;
+    if examples.is_empty() {
+        return Ok(Vec::new());
+    }
     let epochs = (1..).map(|epoch| batching.plan(examples, &mut Rng::new(config.seed, epoch)));
     Ok(epochs.flatten().take(steps).collect())
 }
 
-/// Times the first updates of a training.
+/// Times the first updates of a training (at learning rates as if there were no others).
 ///
 /// # Errors
 /// A config that can't be meant.
@@ -71,21 +75,23 @@ pub fn train_speed(
     let schedule = Schedule::new(config, plan.len());
     let mut model = model.fork(&device).train();
     let (mut adam, mut losses) = (Adam::default(), Vec::with_capacity(plan.len()));
-    let (mut seconds, mut work, mut rate) = (0.0, Work::default(), product_rate());
+    let (mut seconds, mut work) = (0.0, Work::default());
+    let before = product_rate();
     for (i, places) in plan.iter().enumerate() {
         let chosen: Vec<&Example> = places.iter().map(|&i| &examples[i]).collect();
         let started = Instant::now();
         device.seed(config.seed.wrapping_mul(1_000_003).wrapping_add(i as u64 + 1));
         let batch = Batch::new(&chosen, &device);
         let (next, seen) = update(model, &mut adam, &batch, schedule.rate(i + 1), config);
-        (model, losses) = (next, [losses, vec![seen.loss]].concat());
+        model = next;
+        losses.push(seen.loss);
         if i >= WARM_UP {
             seconds += started.elapsed().as_secs_f64();
             work = work + Work::of(chosen.iter().map(|example| (example.source.len(), example.target_tokens())));
         }
     }
     // The best of before and after: other programs on the machine may have slowed down one of them.
-    rate = rate.max(product_rate());
+    let rate = before.max(product_rate());
     let speed = TrainSpeed {
         steps: plan.len().saturating_sub(WARM_UP),
         target_tokens_per_second: work.target_tokens as f64 / seconds,
@@ -97,11 +103,17 @@ pub fn train_speed(
 }
 
 /// Times the translation of sources (ids with their end).
-pub fn translate_speed(model: &Seq2Seq, sources: &[&[usize]], search: &SearchConfig, device: &Device) -> TranslateSpeed {
+pub fn translate_speed(
+    model: &Seq2Seq,
+    sources: &[&[usize]],
+    search: &SearchConfig,
+    device: &Device,
+) -> TranslateSpeed {
+    let laid = LaidOut::default();
     let rate = |beam| {
         let search = SearchConfig { beam, ..search.clone() };
         let started = Instant::now();
-        let found = batched::translate(model, sources, &search, 1, device);
+        let found = batched::translate(model, &laid, sources, &search, 1, device);
         found.len() as f64 / started.elapsed().as_secs_f64()
     };
     TranslateSpeed {
@@ -155,14 +167,9 @@ fn look_cost(source: usize) -> LookCost {
     let memory: Vec<f32> = (0..source * size).map(|i| (i % 89) as f32 / 89.0 - 0.5).collect();
     let (query, rows) = (&memory[..size], Source { keys: &memory, values: &memory });
     let (mut weights, mut context) = (vec![0.0; source], vec![0.0; size]);
-    let mut cost = |matching: Matching| {
-        1e6 * best(200, || matching.look(query, query, rows, &mut weights, &mut context))
-    };
-    LookCost {
-        source,
-        product_us: cost(Matching::Product { scale: 0.05 }),
-        additive_us: cost(Matching::Additive),
-    }
+    let mut cost =
+        |matching: Matching| 1e6 * best(200, || matching.look(query, query, rows, &mut weights, &mut context));
+    LookCost { source, product_us: cost(Matching::Product { scale: 0.05 }), additive_us: cost(Matching::Additive) }
 }
 
 fn output_cost(vocabulary: usize, device: &Device) -> OutputCost {
@@ -184,12 +191,12 @@ fn output_cost(vocabulary: usize, device: &Device) -> OutputCost {
 
 /// The shortest of some tries, in seconds.
 fn best(tries: usize, mut work: impl FnMut()) -> f64 {
-    let time = |work: &mut dyn FnMut()| {
+    let times = (0..tries).map(|_| {
         let started = Instant::now();
         work();
         started.elapsed().as_secs_f64()
-    };
-    (0..tries).map(|_| time(&mut work)).fold(f64::INFINITY, f64::min)
+    });
+    times.fold(f64::INFINITY, f64::min)
 }
 
 /// The most memory that this process has held, in MiB, where the system tells.

@@ -33,6 +33,7 @@
 //! | [`config`] | puts the components' configs together; owns no knob of its own | |
 //! | [`device`] | where tensors live, by name | |
 //! | [`prepare`] | config → checked, encoded data | |
+//! | [`bench`] | how fast this machine trains and translates | |
 //! | [`run`] | the run directory; the only place that knows file names inside it | |
 //! | [`translator`] | run directory → translations with alignment | |
 //! | `cli` (in the program) | one file a command; the only place that prints | |
@@ -54,6 +55,7 @@
 
 pub mod alignment;
 pub mod attention;
+pub mod bench;
 pub mod config;
 pub mod corpus;
 pub mod device;
@@ -66,7 +68,6 @@ pub mod model;
 pub mod plot;
 pub mod prepare;
 pub mod rng;
-pub mod bench;
 pub mod run;
 pub mod search;
 pub mod text;

@@ -24,8 +24,8 @@ use crate::config::{Config, keys};
 use crate::error::{Error, Result};
 use crate::model::{Seq2Seq, Vocabularies};
 use crate::text::Tokenizer;
-use crate::train::{Event, Schedule};
 use crate::train::batch::Example;
+use crate::train::{Event, Schedule};
 
 /// The format of run directories that this version writes and reads.
 const FORMAT: u32 = 1;
@@ -100,10 +100,7 @@ impl RunDir {
     pub fn check_free(path: &Path) -> Result<()> {
         let filled = fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
         if filled {
-            return Err(Error::data(
-                path,
-                "there is something in this directory already; name another with --run",
-            ));
+            return Err(Error::data(path, "there is something in this directory already; name another"));
         }
         Ok(())
     }
@@ -210,7 +207,8 @@ impl RunDir {
         let lines = plan.iter().enumerate().map(|(i, places)| {
             let source: Vec<_> = places.iter().map(|&i| &examples[i].source).collect();
             let target: Vec<_> = places.iter().map(|&i| &examples[i].target).collect();
-            serde_json::json!({"source": source, "target": target, "rate": schedule.rate(i + 1)}).to_string() + "\n"
+            serde_json::json!({"source": source, "target": target, "rate": schedule.rate(i + 1)}).to_string()
+                + "\n"
         });
         self.write(BATCHES, lines.collect::<String>().as_bytes())
     }
@@ -289,7 +287,10 @@ impl RunDir {
         let (tokenizers, model) = rayon::join(|| self.tokenizers(&manifest), || self.load_model(&config, device));
         let ((source, target), (model, vocabularies)) = (tokenizers?, model?);
         if vocabularies != (Vocabularies { source: source.size(), target: target.size() }) {
-            return Err(Error::data(self.0.join(MODEL), "its vocabularies are not those of this run's tokenizers"));
+            return Err(Error::data(
+                self.0.join(MODEL),
+                "its vocabularies are not those of this run's tokenizers",
+            ));
         }
         Ok(Loaded { dir: self.clone(), config, manifest, source, target, model })
     }
@@ -320,7 +321,8 @@ impl RunDir {
         let unfit = |why: String| Error::data(&path, format!("does not fit this run's config: {why}"));
         let header = safetensors_header(&path)?;
         let rows = |name: &str| header[name]["shape"][0].as_u64().map(|rows| rows as usize);
-        let (Some(source), Some(target)) = (rows("source_embedding.weight"), rows("target_embedding.weight")) else {
+        let (Some(source), Some(target)) = (rows("source_embedding.weight"), rows("target_embedding.weight"))
+        else {
             return Err(unfit("its embeddings are missing".into()));
         };
         let vocabularies = Vocabularies { source, target };

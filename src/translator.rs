@@ -7,6 +7,7 @@ use crate::alignment::Alignment;
 use crate::corpus::Pair;
 use crate::error::{Error, Result};
 use crate::model::batched;
+use crate::model::host::LaidOut;
 use crate::run::{Loaded, RunDir};
 use crate::search::{Hypothesis, SearchConfig};
 use crate::text::words::Level;
@@ -16,6 +17,7 @@ use crate::text::{EOS, Encoded, normalize};
 #[derive(Debug)]
 pub struct Translator {
     run: Loaded,
+    laid: LaidOut,
     device: Device,
 }
 
@@ -92,7 +94,7 @@ impl Translator {
         }
         let run = run.load(device)?;
         tracing::info!(run = %run.dir.path().display(), parameters = run.manifest.parameters, "opened");
-        Ok(Self { run, device: device.clone() })
+        Ok(Self { run, laid: LaidOut::default(), device: device.clone() })
     }
 
     /// The run.
@@ -120,7 +122,8 @@ impl Translator {
         let ids: Vec<&[usize]> = asked.iter().map(|source| source.ids.as_slice()).collect();
         let n_best = options.n_best.max(1);
         let mut found =
-            batched::translate(&self.run.model, &ids, &options.search, n_best, &self.device).into_iter();
+            batched::translate(&self.run.model, &self.laid, &ids, &options.search, n_best, &self.device)
+                .into_iter();
         let mut translations = Vec::with_capacity(sentences.len());
         for (id, source) in sources.iter().enumerate() {
             translations.push(match source {
@@ -156,7 +159,7 @@ impl Translator {
         let target_ids: Vec<&[usize]> = chosen.iter().map(|(_, target)| target.ids.as_slice()).collect();
         let batch = self.run.config.search.batch;
         let mut scored =
-            batched::score(&self.run.model, &source_ids, &target_ids, batch, &self.device).into_iter();
+            batched::score(&self.run.model, &self.laid, &source_ids, &target_ids, batch, &self.device).into_iter();
         let mut aligned = Vec::with_capacity(pairs.len());
         for ((source, target), pair) in sources.iter().zip(&targets).zip(pairs) {
             let translation = pair.target.clone();

@@ -7,6 +7,7 @@
 use burn::module::Module;
 use burn::tensor::Device;
 use zhuyi::config::{Config, TOY};
+use zhuyi::model::host::LaidOut;
 use zhuyi::model::{Vocabularies, batched};
 use zhuyi::prepare::prepare;
 use zhuyi::rng::Rng;
@@ -43,7 +44,10 @@ fn memory_stays_flat() {
     };
     let translate = |round: usize| {
         let source = examples[round % examples.len()].source.as_slice();
-        assert_eq!(batched::translate(&model, &[source], &config.search, 1, &device).len(), 1);
+        assert_eq!(
+            batched::translate(&model, &LaidOut::default(), &[source], &config.search, 1, &device).len(),
+            1
+        );
     };
     for (what, work) in [("validation", &validate as &dyn Fn(usize)), ("translation", &translate)] {
         (0..WARM_UP).for_each(work);

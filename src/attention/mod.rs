@@ -12,8 +12,8 @@ use burn::module::Module;
 use burn::tensor::{Device, Int, Tensor, assert_shape};
 use serde::{Deserialize, Serialize};
 
-use crate::init::Draw;
 use crate::error::Result;
+use crate::init::Draw;
 pub use mask::SourceMask;
 pub use score::{Score, ScoreKind};
 

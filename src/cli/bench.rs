@@ -9,14 +9,15 @@ use serde_json::json;
 use super::choice::ConfigArgs;
 use super::output::{note, print, print_json};
 use super::{DeviceArgs, Format};
+use zhuyi::Error;
 use zhuyi::bench::{first_batches, scaling, train_speed, translate_speed};
+use zhuyi::config::Config;
 use zhuyi::kernels::product_rate;
 use zhuyi::model::{Seq2Seq, Vocabularies};
 use zhuyi::prepare::{Prepared, prepare};
-use zhuyi::train::Schedule;
 use zhuyi::rng::Rng;
 use zhuyi::run::RunDir;
-use zhuyi::Error;
+use zhuyi::train::Schedule;
 
 /// Measure how fast this machine trains and translates.
 ///
@@ -29,20 +30,20 @@ use zhuyi::Error;
 pub struct BenchArgs {
     #[command(flatten)]
     choice: ConfigArgs,
-    /// Updates to time; 0 leaves training out
-    #[arg(long, value_name = "N", default_value = "40")]
-    steps: usize,
+    /// Updates to time, after a few to warm up; 0 leaves training out
+    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u64).range(0..=MOST_STEPS))]
+    steps: u64,
     /// A trained run to translate with [default: the model of the steps]
     #[arg(long, value_name = "DIR")]
     run: Option<PathBuf>,
     /// Sentences to translate; 0 leaves translation out [default: the whole dev set]
     #[arg(long, value_name = "N")]
     sentences: Option<usize>,
-    /// Write first weights (or those of --run), batches and dev set there, for another system to do the same
-    #[arg(long, value_name = "DIR")]
+    /// Write first weights (or those of --run), --steps batches and the dev set there, for another system
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["sentences", "format"])]
     export: Option<PathBuf>,
     /// Measure instead how costs grow with source length and vocabulary, as JSON
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["export", "run", "steps", "sentences", "config", "format"])]
     scaling: bool,
     /// The form of the answer
     #[arg(long, value_enum, default_value = "text")]
@@ -51,33 +52,38 @@ pub struct BenchArgs {
     device: DeviceArgs,
 }
 
+/// More would take days to time.
+const MOST_STEPS: u64 = 1_000_000;
+
 pub fn run(args: BenchArgs) -> anyhow::Result<()> {
     let device = args.device.choice()?.device();
     if args.scaling {
         return Ok(print_json(&json!(scaling(&device)))?);
     }
     let config = args.choice.resolve()?;
+    let steps = args.steps as usize;
     let data = prepare(&config)?;
     let vocabularies = Vocabularies { source: data.source.size(), target: data.target.size() };
     let mut model = config.model().init(vocabularies, &mut Rng::new(config.train.seed, 0), &device)?;
     let trained = match &args.run {
-        Some(path) => Some(trained(path, &data, &device)?),
+        Some(path) => Some(trained(path, &config, &data, &device)?),
         None => None,
     };
     if let Some(path) = &args.export {
         let dir = RunDir::create(path)?;
+        let model = trained.as_ref().unwrap_or(&model);
         let parameters = model.parameters().iter().map(|(_, values)| values).sum();
         dir.write_start(&config, &data.source, &data.target, parameters)?;
-        dir.save_model(trained.as_ref().unwrap_or(&model))?;
-        let plan = first_batches(&data.examples, &config.train, args.steps)?;
+        dir.save_model(model)?;
+        let plan = first_batches(&data.examples, &config.train, steps)?;
         dir.write_dev(&data.dev.examples)?;
         dir.write_batches(&plan, &Schedule::new(&config.train, plan.len()), &data.examples)?;
         return Ok(note(&format!("{} batches: {}", plan.len(), path.display())));
     }
     let product = product_rate();
     let mut train = None;
-    if args.steps > 0 {
-        let (trained, speed) = train_speed(model, &data.examples, &config.train, &device, args.steps)?;
+    if steps > 0 {
+        let (trained, speed) = train_speed(model, &data.examples, &config.train, &device, steps)?;
         (model, train) = (trained, Some(speed));
     }
     let mut sources: Vec<&[usize]> = data.dev.examples.iter().map(|example| example.source.as_slice()).collect();
@@ -110,12 +116,14 @@ pub fn run(args: BenchArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The model of a run whose vocabularies are those of the config.
-fn trained(path: &Path, data: &Prepared, device: &Device) -> anyhow::Result<Seq2Seq> {
+/// The model of a run that is what this config describes.
+fn trained(path: &Path, config: &Config, data: &Prepared, device: &Device) -> anyhow::Result<Seq2Seq> {
     let loaded = RunDir::find(Some(path), path)?.load(device)?;
-    if loaded.source.hash()? != data.source.hash()? || loaded.target.hash()? != data.target.hash()? {
+    let same_words =
+        loaded.source.hash()? == data.source.hash()? && loaded.target.hash()? == data.target.hash()?;
+    if !same_words || loaded.config.model() != config.model() {
         return Err(Error::Usage(format!(
-            "the run {} has other vocabularies than this config gives: name the config it was trained with",
+            "the run {} has other vocabularies or sizes than this config: name the config it was trained with",
             path.display()
         ))
         .into());

@@ -5,7 +5,8 @@ pub(super) fn prepare() {
     keep_memory();
     flush_denormals();
     // An error means that the pool is there already, which then just runs slower.
-    let pool = rayon::ThreadPoolBuilder::new().stack_size(STACK).start_handler(|_| flush_denormals()).build_global();
+    let pool =
+        rayon::ThreadPoolBuilder::new().stack_size(STACK).start_handler(|_| flush_denormals()).build_global();
     if let Err(error) = pool {
         tracing::debug!(%error, "threads are as they were");
     }
@@ -20,7 +21,10 @@ fn keep_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: no thread runs yet; both settings are plain numbers.
     unsafe {
-        libc::mallopt(libc::M_MMAP_THRESHOLD, 1 << 30);
+        // Older versions refuse more than half of what a pool may hold.
+        if libc::mallopt(libc::M_MMAP_THRESHOLD, 1 << 30) == 0 {
+            libc::mallopt(libc::M_MMAP_THRESHOLD, 32 << 20);
+        }
         libc::mallopt(libc::M_TRIM_THRESHOLD, i32::MAX);
         // One pool of memory for all threads: what one frees, another can use.
         libc::mallopt(libc::M_ARENA_MAX, 1);

@@ -25,7 +25,6 @@ pub const KEYS: &[(&str, &str)] = &[
     ("text.target.kind", "word, char, bpe or unigram"),
     ("text.target.size", "the most ids of the vocabulary, control tokens included"),
     ("embedding.size", "size of both embeddings"),
-    ("embedding.scale", "what vectors are multiplied by when read: one, or root for √size"),
     ("encoder.hidden", "state of one direction"),
     ("encoder.layers", "GRU layers"),
     ("encoder.bidirectional", "whether each layer also reads backward"),

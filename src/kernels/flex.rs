@@ -1,7 +1,7 @@
 //! Flex tensors as slices and back, without copying.
 
-use burn::backend::{DispatchDevice, DispatchTensorKind};
 use burn::backend::flex::{FlexTensor, Layout};
+use burn::backend::{DispatchDevice, DispatchTensorKind};
 use burn::tensor::{Bytes, DType, Shape, Tensor};
 
 /// Whether fused operations can take a tensor: on flex (with or without gradients), in 32 bits.

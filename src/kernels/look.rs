@@ -37,7 +37,14 @@ pub struct SourceGradient<'a> {
 
 impl Matching {
     /// Writes the weights `[S]` and the context `[C]` of a query `[K]`; `energy` is v, empty for products.
-    pub fn look(self, query: &[f32], energy: &[f32], source: Source<'_>, weights: &mut [f32], context: &mut [f32]) {
+    pub fn look(
+        self,
+        query: &[f32],
+        energy: &[f32],
+        source: Source<'_>,
+        weights: &mut [f32],
+        context: &mut [f32],
+    ) {
         context.fill(0.0);
         if weights.is_empty() {
             return;
@@ -139,5 +146,39 @@ fn softmax(scores: &mut [f32]) {
     let part = 1.0 / scores.iter().sum::<f32>();
     for x in scores.iter_mut() {
         *x *= part;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(matching: Matching, energy: &[f32]) -> ([f32; 2], f32) {
+        let (mut weights, mut context) = ([0.0; 2], [0.0]);
+        let source = Source { keys: &[1.0, 0.0, 0.0, 1.0], values: &[1.0, 3.0] };
+        matching.look(&[1.0, 0.0], energy, source, &mut weights, &mut context);
+        (weights, context[0])
+    }
+
+    #[test]
+    fn looks_by_hand() {
+        for (matching, energy, scores) in [
+            (Matching::Product { scale: 2.0 }, &[][..], [2.0, 0.0]),
+            (Matching::Additive, &[1.0, 0.5][..], [2.0f64.tanh(), 1.5 * 1.0f64.tanh()]),
+        ] {
+            let first = 1.0 / (1.0 + (scores[1] - scores[0]).exp());
+            let (weights, context) = look(matching, energy);
+            assert!((f64::from(weights[0]) - first).abs() < 1e-6, "{matching:?}: {weights:?} {first}");
+            assert!((f64::from(context) - (first + 3.0 * (1.0 - first))).abs() < 1e-6, "{matching:?}: {context}");
+        }
+    }
+
+    /// Nothing to look at: no weights, and a context of nothing.
+    #[test]
+    fn an_empty_source_gives_nothing() {
+        let mut context = [7.0];
+        let source = Source { keys: &[], values: &[] };
+        Matching::Product { scale: 1.0 }.look(&[1.0, 0.0], &[], source, &mut [], &mut context);
+        assert_eq!(context, [0.0]);
     }
 }

@@ -1,6 +1,7 @@
 //! Operations that are worth more than the sum of their parts: fused on the processor (burn's flex, 32
 //! bits) with hand-written gradients. Each stands beside a twin of ordinary tensor operations, which every
-//! other device and float type runs and which tests compare it with.
+//! other device and float type runs, and which tests compare it with (dropout's, which draws other numbers, has
+//! the same properties).
 
 pub mod adam;
 pub mod attentive;
@@ -14,6 +15,6 @@ pub(crate) mod product;
 mod simd;
 pub mod square_sum;
 
-pub use product::{Precision, product_rate};
 pub(crate) use flex::Values;
+pub use product::{Precision, product_rate};
 pub(crate) use simd::{largest, log_softmax};

@@ -7,6 +7,10 @@ use pulp::Arch;
 
 static ARCH: LazyLock<Arch> = LazyLock::new(Arch::new);
 
+/// Numbers that a core takes at a time where one visit is all there is to do. Fixed, so that sums are the same
+/// whatever the number of cores.
+pub const PIECE: usize = 1 << 14;
+
 /// Runs work with the best instruction set of this machine; `for` loops in it are vectorised. (Not the closures
 /// of `for_each` and its like, which are functions of their own and know nothing of the instruction set.)
 pub fn run<R>(work: impl FnOnce() -> R) -> R {

@@ -7,7 +7,7 @@ use burn::tensor::Tensor;
 use rayon::prelude::*;
 
 use super::flex::{can_take, floats, tensor};
-use super::simd;
+use super::simd::{self, PIECE};
 
 /// Implemented for flex; gradients carry no graph.
 #[backend_extension(Flex)]
@@ -15,14 +15,11 @@ trait SquareSumOps: Backend {
     fn square_sum(values: FloatTensor<Self>) -> FloatTensor<Self>;
 }
 
-/// Numbers that a core takes at a time; fixed, so that the sum is the same whatever the number of cores.
-const SHARE: usize = 1 << 14;
-
 impl SquareSumOps for Flex {
     fn square_sum(values: FlexTensor) -> FlexTensor {
         let values = values.to_contiguous();
         let parts: Vec<f64> =
-            floats(&values).par_chunks(SHARE).map(|part| f64::from(simd::square_sum(part))).collect();
+            floats(&values).par_chunks(PIECE).map(|part| f64::from(simd::square_sum(part))).collect();
         tensor(vec![parts.iter().sum::<f64>() as f32], [1])
     }
 }

@@ -122,19 +122,22 @@ mod tests {
     use crate::model::{ModelConfig, Vocabularies};
     use crate::rng::Rng;
 
-    /// The default model has every size different enough to count by hand.
+    /// Every size is another one, so that no two can be mixed up.
     #[test]
     fn counted_by_hand() {
+        let mut config = ModelConfig::default();
+        config.embedding.size = 6;
+        config.encoder.hidden = 5;
+        config.decoder.hidden = 7;
         let vocabularies = Vocabularies { source: 11, target: 13 };
-        let model = ModelConfig::default().init(vocabularies, &mut Rng::new(1, 0), &Device::flex()).unwrap();
+        let model = config.init(vocabularies, &mut Rng::new(1, 0), &Device::flex()).unwrap();
         // Two pairs: 3 source and 4 target tokens, 5 and 6.
         let work = Work::of([(3, 4), (5, 6)].into_iter());
         assert_eq!(work, Work { pairs: 2, source_tokens: 8, target_tokens: 10, looks: 42 });
-        // E 128, encoder 2 × 64, decoder 128, general: keys 128 × 128, readout 256 → 128.
-        let encoder = 2 * (128 * 192 + 64 * 192);
-        let per_source = encoder + 128 * 128;
-        let per_target = 128 * 384 + 128 * 384 + 256 * 128 + 128 * 13;
-        let forward = 8 * per_source + 2 * 128 * 128 + 10 * per_target + 42 * (128 + 128);
-        assert_eq!(model.training_flops(work), 6.0 * forward as f64);
+        // E 6, encoder 2 × 5, decoder 7, general: keys 10 × 7, readout 17 → 7.
+        let per_source = 2 * (6 * 15 + 5 * 15) + 10 * 7;
+        let per_target = 6 * 21 + 7 * 21 + 17 * 7 + 7 * 13;
+        let forward = 8 * per_source + 2 * 10 * 7 + 10 * per_target + 42 * (7 + 10);
+        assert_eq!(model.training_flops(work), 6.0 * f64::from(forward));
     }
 }

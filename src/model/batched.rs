@@ -1,9 +1,11 @@
 //! Many sentences through the model: sorted by length into batches, answered in the order asked.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use burn::tensor::Device;
 use rayon::prelude::*;
 
-use super::host::HostModel;
+use super::host::{HostModel, LaidOut};
 use super::seq2seq::{Seq2Seq, SourceBatch};
 use super::stepper::ModelStepper;
 use crate::kernels::Precision;
@@ -16,16 +18,18 @@ const FORBIDDEN: [usize; 3] = [PAD, BOS, UNK];
 /// The beam up to which a batch is as large as the config says; wider ones share its rows.
 const USUAL_BEAM: usize = 5;
 
-/// Translates sources (ids with their end): for each at most `n_best` hypotheses, best first.
+/// Translates sources (ids with their end): for each at most `n_best` hypotheses, best first. `laid` belongs to
+/// the model.
 pub fn translate(
     model: &Seq2Seq,
+    laid: &LaidOut,
     sources: &[&[usize]],
     config: &SearchConfig,
     n_best: usize,
     device: &Device,
 ) -> Vec<Vec<Hypothesis>> {
-    let batch = config.batch * USUAL_BEAM / config.beam.max(USUAL_BEAM);
-    let search = Search { model, host: HostModel::new(model, config.precision), device };
+    let batch = config.batch.saturating_mul(USUAL_BEAM) / config.beam.max(USUAL_BEAM);
+    let search = Search { model, host: laid.get(model, config.precision), device };
     in_batches(sources, batch, |batch, cores| {
         let chosen: Vec<&[usize]> = batch.iter().map(|&i| sources[i]).collect();
         let limits: Vec<usize> = chosen.iter().map(|source| config.limit(source.len())).collect();
@@ -45,12 +49,13 @@ pub fn translate(
 /// Scores given targets (ids without end) of sources (ids with their end), reference forced.
 pub fn score(
     model: &Seq2Seq,
+    laid: &LaidOut,
     sources: &[&[usize]],
     targets: &[&[usize]],
     batch: usize,
     device: &Device,
 ) -> Vec<Forced> {
-    let search = Search { model, host: HostModel::new(model, Precision::F32), device };
+    let search = Search { model, host: laid.get(model, Precision::F32), device };
     in_batches(sources, batch, |batch, cores| {
         let chosen: Vec<&[usize]> = batch.iter().map(|&i| sources[i]).collect();
         let targets: Vec<&[usize]> = batch.iter().map(|&i| targets[i]).collect();
@@ -61,14 +66,14 @@ pub fn score(
 /// A model with the stepper that is the fastest for it.
 struct Search<'a> {
     model: &'a Seq2Seq,
-    host: Option<HostModel<'a>>,
+    host: Option<&'a HostModel>,
     device: &'a Device,
 }
 
 impl Search<'_> {
     fn translate(&self, sources: &[&[usize]], request: &Request<'_>, cores: usize) -> Vec<Vec<Hypothesis>> {
-        if let Some(host) = &self.host {
-            let (mut stepper, state) = host.start(&SourceBatch::new(sources, self.device), cores);
+        if let Some(host) = self.host {
+            let (mut stepper, state) = host.start(self.model, &SourceBatch::new(sources, self.device), cores);
             return beam_search(&mut stepper, state, request);
         }
         let mut stepper = ModelStepper::new(self.model, self.device);
@@ -77,8 +82,8 @@ impl Search<'_> {
     }
 
     fn force(&self, sources: &[&[usize]], targets: &[&[usize]], cores: usize) -> Vec<Forced> {
-        if let Some(host) = &self.host {
-            let (mut stepper, state) = host.start(&SourceBatch::new(sources, self.device), cores);
+        if let Some(host) = self.host {
+            let (mut stepper, state) = host.start(self.model, &SourceBatch::new(sources, self.device), cores);
             return forced(&mut stepper, state, targets);
         }
         let mut stepper = ModelStepper::new(self.model, self.device);
@@ -100,10 +105,23 @@ fn in_batches<T: Send>(
     order.sort_by_key(|&i| std::cmp::Reverse(sources[i].len()));
     let batches: Vec<&[usize]> = order.chunks(size.max(1)).collect();
     let cores = rayon::current_num_threads().div_ceil(batches.len().max(1));
-    let found: Vec<Vec<T>> = batches.par_iter().with_max_len(1).map(|batch| work(batch, cores)).collect();
+    // From a counter, not by splitting: a core that waits inside a batch would else begin another in the middle
+    // of it, and so on.
+    let next = AtomicUsize::new(0);
+    let take = || {
+        let at = next.fetch_add(1, Ordering::Relaxed);
+        batches.get(at).map(|batch| (*batch, work(batch, cores)))
+    };
+    let found: Vec<(&[usize], Vec<T>)> = (0..rayon::current_num_threads())
+        .into_par_iter()
+        .with_max_len(1)
+        .flat_map_iter(|_| std::iter::from_fn(take))
+        .collect();
     let mut answers: Vec<Option<T>> = sources.iter().map(|_| None).collect();
-    for (&place, answer) in batches.iter().copied().flatten().zip(found.into_iter().flatten()) {
-        answers[place] = Some(answer);
+    for (batch, found) in found {
+        for (&place, answer) in batch.iter().zip(found) {
+            answers[place] = Some(answer);
+        }
     }
     answers.into_iter().flatten().collect()
 }

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::gru::Gru;
 use crate::attention::{Attended, Attention, AttentionConfig, Memory, Sizes};
 use crate::init::{self, Bias, Draw};
-use crate::kernels::attentive::{self, Recurrence, Sources};
 pub use crate::kernels::attentive::Timing;
+use crate::kernels::attentive::{self, Recurrence, Sources};
 use crate::kernels::dropout::Dropout;
 use crate::kernels::gru::{Direction, ResetForm};
 use crate::kernels::linear::{self, Activation, linear};
@@ -179,14 +179,14 @@ impl Decoder {
         let ([gru], [start]) = (self.layers.as_slice(), state.layers.as_slice()) else {
             return self.forward(embedded, state, memory).readouts;
         };
-        let matcher = self.attention.score.as_ref().and_then(|score| score.matcher(gru.hidden()));
-        let (Some(matcher), Some(lengths)) = (matcher, memory.mask.lengths()) else {
-            return self.forward(embedded, state, memory).readouts;
-        };
         let at_once = self.timing == Timing::After && !self.input_feeding;
         if at_once || gru.reset != ResetForm::ResetAfter || !attentive::can_take(&embedded) {
             return self.forward(embedded, state, memory).readouts;
         }
+        let matcher = self.attention.score.as_ref().and_then(|score| score.matcher(gru.hidden()));
+        let (Some(matcher), Some(lengths)) = (matcher, memory.mask.lengths()) else {
+            return self.forward(embedded, state, memory).readouts;
+        };
         let [b, t, e] = embedded.dims();
         let (h, context) = (gru.hidden(), memory.values.dims()[2]);
         let rows = embedded.clone().reshape([b * t, e]);

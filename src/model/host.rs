@@ -3,6 +3,8 @@
 //!
 //! In 32 bits the same numbers as [`super::stepper::ModelStepper`]'s, which takes every model on every device.
 
+use std::sync::OnceLock;
+
 use burn::tensor::Tensor;
 use rayon::prelude::*;
 
@@ -10,17 +12,16 @@ use super::seq2seq::{Seq2Seq, SourceBatch};
 use crate::kernels::attentive::{Cell, Given, Left, Plan, Sizes, Source, can_take};
 use crate::kernels::cross_entropy::Output;
 use crate::kernels::gru::ResetForm;
-use crate::kernels::{Values, log_softmax};
 use crate::kernels::product::{Matrix, Precision, Right, Write};
+use crate::kernels::{Values, log_softmax};
 use crate::search::{Step, Stepper};
 
 /// A model with its weights laid out for decoding.
 #[derive(Debug)]
-pub struct HostModel<'a> {
-    model: &'a Seq2Seq,
+pub struct HostModel {
     cell: Cell,
-    /// Vectors of target tokens, `[V, E]`, and what they are multiplied by when they are read.
-    embedding: (Values, f32),
+    /// Vectors of target tokens, `[V, E]`.
+    embedding: Values,
     /// From the embedding to the gates, `[E, 3H]`, and b.
     gates: (Right, Vec<f32>),
     /// From the embedding to the readout (timing `before`), and the readout's bias.
@@ -30,10 +31,35 @@ pub struct HostModel<'a> {
     embedding_size: usize,
 }
 
+/// A model's weights laid out, each way when it is first asked for.
+#[derive(Debug, Default)]
+pub struct LaidOut {
+    full: OnceLock<Option<HostModel>>,
+    int8: OnceLock<Option<HostModel>>,
+}
+
+impl LaidOut {
+    /// The weights of this model (always the same one), if the kernels know all of its parts.
+    pub fn get(&self, model: &Seq2Seq, precision: Precision) -> Option<&HostModel> {
+        let slot = match precision {
+            Precision::F32 => &self.full,
+            Precision::Int8 => &self.int8,
+        };
+        let lay_out = || {
+            let laid = HostModel::new(model, precision);
+            if laid.is_none() && precision == Precision::Int8 {
+                tracing::warn!("this model or device has no 8-bit weights: it translates in 32 bits");
+            }
+            laid
+        };
+        slot.get_or_init(lay_out).as_ref()
+    }
+}
+
 /// One batch being written.
 #[derive(Debug)]
 pub struct HostStepper<'a> {
-    host: &'a HostModel<'a>,
+    host: &'a HostModel,
     /// `[B, S, K]`.
     keys: Option<Values>,
     /// `[B, S, C]`.
@@ -58,10 +84,10 @@ pub struct HostState {
     sentence: Vec<usize>,
 }
 
-impl<'a> HostModel<'a> {
+impl HostModel {
     /// Lays out the weights of a model without gradients, if the kernels know all of its parts: on flex in 32
     /// bits, one decoder layer with the reset gate after, any score but `linear` and `location`.
-    pub fn new(model: &'a Seq2Seq, precision: Precision) -> Option<Self> {
+    pub fn new(model: &Seq2Seq, precision: Precision) -> Option<Self> {
         let lay = |weight: Tensor<2>| Right::of(weight, precision);
         let decoder = &model.decoder;
         let [gru] = decoder.layers.as_slice() else { return None };
@@ -105,9 +131,8 @@ impl<'a> HostModel<'a> {
             Output::Tied(weight) => lay(weight.transpose()),
         };
         Some(Self {
-            model,
             cell,
-            embedding: (Values::of(model.target_embedding.weight.val()), model.target_embedding.factor()),
+            embedding: Values::of(model.target_embedding.weight.val()),
             gates: (lay(weight.narrow(0, 0, e)), host(gru.input_bias.val())),
             readout: (skip, bias),
             output,
@@ -115,9 +140,10 @@ impl<'a> HostModel<'a> {
         })
     }
 
-    /// Reads the sources: one row each. `cores` of them share the rows of a step.
-    pub fn start(&'a self, batch: &SourceBatch, cores: usize) -> (HostStepper<'a>, HostState) {
-        let (memory, state) = self.model.encode(batch);
+    /// Reads the sources with the model that the weights are of: one row each. `cores` of them share the rows of
+    /// a step.
+    pub fn start(&self, model: &Seq2Seq, batch: &SourceBatch, cores: usize) -> (HostStepper<'_>, HostState) {
+        let (memory, state) = model.encode(batch);
         let (b, positions) = (batch.lengths.len(), memory.values.dims()[1]);
         let state = state.layers.into_iter().next().map_or_else(Vec::new, host);
         let fed = vec![0.0; b * self.cell.plan.sizes.readout];
@@ -161,9 +187,11 @@ impl Stepper for HostStepper<'_> {
             .collect();
         let all = |of: fn(&Share) -> &[f32]| shares.iter().map(of).collect::<Vec<_>>().concat();
         let attention = match self.host.cell.plan.matching {
-            Some(_) => {
-                shares.iter().flat_map(|share| share.weights.chunks(self.positions)).map(<[f32]>::to_vec).collect()
-            }
+            Some(_) => shares
+                .iter()
+                .flat_map(|share| share.weights.chunks(self.positions.max(1)))
+                .map(<[f32]>::to_vec)
+                .collect(),
             None => Vec::new(),
         };
         let state = HostState { state: all(|s| &s.state), fed: all(|s| &s.readouts), sentence: rows.sentence };
@@ -200,8 +228,7 @@ impl HostStepper<'_> {
         let Sizes { hidden: h, key: k, context: c, readout: r } = cell.plan.sizes;
         let (n, e) = (last.len(), *e);
         let sentences = &rows.sentence[first..][..n];
-        let (table, scale) = embedding;
-        let embedded: Vec<f32> = last.iter().flat_map(|&id| &table[id * e..][..e]).map(|x| x * scale).collect();
+        let embedded: Vec<f32> = last.iter().flat_map(|&id| &embedding[id * e..][..e]).copied().collect();
         let embedded = Matrix::new(&embedded, [n, e]);
         let mut said = gates.1.repeat(n);
         gates.0.multiply(embedded, &mut said, 3 * h, Write::Add);
@@ -215,11 +242,8 @@ impl HostStepper<'_> {
             None => sentences.iter().flat_map(|&i| &self.summaries[i * c..][..c]).copied().collect(),
         };
         let positions = if cell.plan.matching.is_some() { self.positions } else { 0 };
-        let mut share = Share {
-            state: vec![0.0; n * h],
-            readouts: vec![0.0; n * r],
-            weights: vec![0.0; n * positions],
-        };
+        let mut share =
+            Share { state: vec![0.0; n * h], readouts: vec![0.0; n * r], weights: vec![0.0; n * positions] };
         let state = &rows.state[first * h..][..n * h];
         let given = Given {
             gates: &said,
@@ -250,4 +274,3 @@ impl HostStepper<'_> {
 fn host<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     Values::of(tensor).to_vec()
 }
-

@@ -53,7 +53,7 @@ impl Stepper for ModelStepper<'_> {
         let logits = self.model.output().logits(decoded.readouts.squeeze_dim(1));
         let attention = decoded.weights.map(|weights| {
             let [rows, _, positions] = weights.dims();
-            floats(weights).chunks(positions).map(<[f32]>::to_vec).take(rows).collect()
+            floats(weights).chunks(positions.max(1)).map(<[f32]>::to_vec).take(rows).collect()
         });
         Step {
             log_probs: floats(log_softmax(logits, 1)),

@@ -29,7 +29,7 @@ pub struct SearchConfig {
     pub max_extra: usize,
     /// The most tokens of a source; longer ones are refused.
     pub max_source: usize,
-    /// In how many bits weights are multiplied with (flex; elsewhere always all).
+    /// In how many bits weights are multiplied with. 8 is for models of one decoder layer on flex; others take 32.
     pub precision: Precision,
 }
 

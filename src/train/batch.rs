@@ -110,8 +110,8 @@ impl Batch {
     }
 }
 
-/// The longest sources first, dealt into two halves: cores that take some rows each have as much to do, and
-/// recurrent steps stop at the last row that still runs.
+/// The longest sources first, dealt into two halves: two cores that take a half each have as much to do,
+/// and recurrent steps stop at the last row of a half that still runs.
 fn dealt<'a>(examples: &[&'a Example]) -> Vec<&'a Example> {
     let mut sorted = examples.to_vec();
     sorted.sort_by_key(|example| std::cmp::Reverse(example.source.len()));

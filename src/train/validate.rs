@@ -7,6 +7,7 @@ use super::batch::{Batch, Batching, Example};
 use super::{Choice, loss};
 use crate::error::Result;
 use crate::metrics::{BleuConfig, Tokenization, exact_match};
+use crate::model::host::LaidOut;
 use crate::model::{Seq2Seq, batched};
 use crate::rng::Rng;
 use crate::search::SearchConfig;
@@ -67,7 +68,7 @@ impl DevSet {
         let loss = self.loss(model, device);
         let sources: Vec<&[usize]> = self.examples.iter().map(|example| example.source.as_slice()).collect();
         let greedy = SearchConfig { beam: 1, batch: self.batch, ..SearchConfig::default() };
-        let translations = batched::translate(model, &sources, &greedy, 1, device)
+        let translations = batched::translate(model, &LaidOut::default(), &sources, &greedy, 1, device)
             .iter()
             .map(|n_best| self.target_tokenizer.decode(n_best.first().map_or(&[][..], |best| &best.tokens)))
             .collect::<Result<Vec<_>>>()?;

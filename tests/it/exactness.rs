@@ -6,6 +6,7 @@ use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor};
 use zhuyi::attention::{AttentionConfig, ScoreKind};
 use zhuyi::kernels::gru::ResetForm;
+use zhuyi::model::host::LaidOut;
 use zhuyi::model::{
     DecoderConfig, EmbeddingConfig, EncoderConfig, ModelConfig, Regularization, Seq2Seq, SourceBatch, TargetBatch,
     Timing, Vocabularies, batched,
@@ -35,7 +36,7 @@ pub fn configs() -> impl Iterator<Item = (String, ModelConfig)> {
 
 fn config(score: ScoreKind, timing: Timing, input_feeding: bool) -> ModelConfig {
     ModelConfig {
-        embedding: EmbeddingConfig { size: 5, ..Default::default() },
+        embedding: EmbeddingConfig { size: 5 },
         encoder: EncoderConfig { hidden: 3, layers: 2, bidirectional: true, gru: ResetForm::ResetAfter },
         decoder: DecoderConfig {
             hidden: 6,
@@ -172,7 +173,7 @@ fn translations_do_not_depend_on_the_batch() {
         let translate = |order: &[usize], batch: usize| {
             let sources: Vec<&[usize]> = order.iter().map(|&i| lines[i].as_slice()).collect();
             let search = SearchConfig { beam: 3, batch, max_ratio: 0.5, max_extra: 4, ..SearchConfig::default() };
-            batched::translate(&model, &sources, &search, 3, &device)
+            batched::translate(&model, &LaidOut::default(), &sources, &search, 3, &device)
         };
         let alone = translate(&[0, 1, 2, 3, 4, 5, 6], 1);
         for (order, batch) in [([0, 1, 2, 3, 4, 5, 6], 2), ([0, 1, 2, 3, 4, 5, 6], 7), ([6, 2, 0, 5, 1, 4, 3], 7)]
@@ -196,10 +197,10 @@ fn forced_scoring_returns_the_beams_score_and_alignment() {
         let examples = examples();
         let sources: Vec<&[usize]> = examples.iter().map(|example| example.source.as_slice()).collect();
         let search = SearchConfig { beam: 4, length_penalty: LengthPenalty::None, ..SearchConfig::default() };
-        let found = batched::translate(&model, &sources, &search, 1, &device);
+        let found = batched::translate(&model, &LaidOut::default(), &sources, &search, 1, &device);
         let best: Vec<_> = found.iter().map(|n_best| &n_best[0]).collect();
         let targets: Vec<&[usize]> = best.iter().map(|best| best.tokens.as_slice()).collect();
-        let scored = batched::score(&model, &sources, &targets, 2, &device);
+        let scored = batched::score(&model, &LaidOut::default(), &sources, &targets, 2, &device);
         for (best, scored) in best.into_iter().zip(scored) {
             let steps = best.tokens.len() + usize::from(!best.cut);
             let log_prob: f64 = scored.log_probs[..steps].iter().sum();

@@ -25,7 +25,8 @@ impl ModuleVisitor for Collect<'_> {
 /// The readouts, and the gradients of every parameter for an uneven upstream.
 fn run(model: &Seq2Seq, device: &Device, fused: bool) -> (Vec<f32>, Vec<f32>) {
     let source = SourceBatch::new(&[&[4, 5, 6, 7, 2], &[8, 2], &[9, 10, 4, 2], &[5, 2], &[6, 6, 2]], device);
-    let target = TargetBatch::new(&[&[1, 4, 5, 6], &[1, 7, 8, 9], &[1, 3, 0, 0], &[1, 9, 4, 5], &[1, 4, 4, 0]], device);
+    let target =
+        TargetBatch::new(&[&[1, 4, 5, 6], &[1, 7, 8, 9], &[1, 3, 0, 0], &[1, 9, 4, 5], &[1, 4, 4, 0]], device);
     let (memory, state) = model.encode(&source);
     let readouts = match fused {
         true => model.readouts(&target, state, &memory),
@@ -95,14 +96,19 @@ fn search_on_slices_agrees_with_search_on_tensors() {
                 forbidden: &[0, 1],
                 min_length: 0,
             };
-            let (mut fast, state) = host.start(&SourceBatch::new(&sources, &device), 2);
+            let (mut fast, state) = host.start(&model, &SourceBatch::new(&sources, &device), 2);
             let fast = beam_search(&mut fast, state, &request);
             let mut slow = ModelStepper::new(&model, &device);
             let state = slow.start(&sources);
             let slow = beam_search(&mut slow, state, &request);
             for (fast, slow) in fast.iter().flatten().zip(slow.iter().flatten()) {
                 assert_eq!((&fast.tokens, fast.cut), (&slow.tokens, slow.cut), "{name}, beam {beam}");
-                assert!((fast.log_prob - slow.log_prob).abs() < 1e-5, "{name}: {} {}", fast.log_prob, slow.log_prob);
+                assert!(
+                    (fast.log_prob - slow.log_prob).abs() < 1e-5,
+                    "{name}: {} {}",
+                    fast.log_prob,
+                    slow.log_prob
+                );
                 let weights = fast.attention.iter().flatten().zip(slow.attention.iter().flatten());
                 assert_eq!(fast.attention.len(), slow.attention.len());
                 assert!(weights.into_iter().all(|(a, b)| (a - b).abs() < 1e-5), "{name}");

@@ -5,9 +5,9 @@
 mod aer;
 mod binary;
 mod exactness;
+mod fused_decoder;
 #[path = "../support/gradients.rs"]
 mod gradients;
-mod fused_decoder;
 mod house;
 mod learning;
 mod metrics;

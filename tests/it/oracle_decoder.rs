@@ -6,9 +6,9 @@ use burn::tensor::{Device, Int, Tensor};
 use serde_json::Value;
 use zhuyi::attention::score::additive::Additive;
 use zhuyi::attention::{Attention, Score, SourceMask};
-use zhuyi::kernels::dropout::Dropout;
 use zhuyi::kernels::cross_entropy::{Output, cross_entropy};
-use zhuyi::model::embedding::{Embedding, Scale};
+use zhuyi::kernels::dropout::Dropout;
+use zhuyi::model::embedding::Embedding;
 use zhuyi::model::encoder::Encoder;
 use zhuyi::model::stepper::RowStates;
 use zhuyi::model::{Decoder, DecoderState, ModelStepper, Seq2Seq, Timing};
@@ -87,7 +87,7 @@ impl Stepper for Joey<'_> {
 /// The search tests' model, and the states of its two sentences.
 fn search_model(file: &Value, device: &Device) -> (Seq2Seq, RowStates) {
     let weights = &file["weights"];
-    let embedding = || Embedding { weight: Param::from_tensor(tensor(&weights["embeddings"], device)), scale: Scale::One };
+    let embedding = || Embedding { weight: Param::from_tensor(tensor(&weights["embeddings"], device)) };
     let model = Seq2Seq {
         source_embedding: embedding(),
         target_embedding: embedding(),

@@ -99,7 +99,7 @@ pub fn check_all(device: &Device, exactness: Exactness) -> f64 {
             for input_feeding in [false, true] {
                 for gru in [ResetForm::ResetAfter, ResetForm::ResetBefore] {
                     let config = ModelConfig {
-                        embedding: EmbeddingConfig { size: 3, ..Default::default() },
+                        embedding: EmbeddingConfig { size: 3 },
                         encoder: EncoderConfig { hidden: 2, layers: 1, bidirectional: true, gru },
                         decoder: DecoderConfig {
                             hidden: 4,

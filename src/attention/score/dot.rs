@@ -4,9 +4,9 @@
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
-use crate::init::Draw;
 use crate::attention::{AttentionConfig, Sizes};
 use crate::error::{Error, Result};
+use crate::init::Draw;
 
 /// score(q, k) = qᵀk. Nothing is learned, so the decoder's state must be as large as the encoder's output.
 #[derive(Module, Debug)]

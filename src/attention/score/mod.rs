@@ -113,11 +113,15 @@ impl Score {
         let product = Matching::Product { scale: 1.0 };
         let (matching, query, energy) = match self {
             Self::Dot(_) | Self::General(_) => (product, None, None),
-            Self::ScaledDot(score) => (Matching::Product { scale: score.scale() }, Some(score.query.weight.val()), None),
+            Self::ScaledDot(score) => {
+                (Matching::Product { scale: score.scale() }, Some(score.query.weight.val()), None)
+            }
             Self::Additive(score) => {
                 (Matching::Additive, Some(score.query.weight.val()), Some(score.energy.val()))
             }
-            Self::Concat(score) => (Matching::Additive, Some(score.query_weight(hidden)), Some(score.energy.val())),
+            Self::Concat(score) => {
+                (Matching::Additive, Some(score.query_weight(hidden)), Some(score.energy.val()))
+            }
             Self::Linear(_) | Self::Location(_) => return None,
         };
         Some(Matcher { matching, query, energy })

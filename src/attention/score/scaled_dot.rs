@@ -54,6 +54,8 @@ impl ScaledDot {
 
     /// `[B, T, H]` and `[B, S, K]` → `[B, T, S]`.
     pub fn scores(&self, query: Tensor<3>, keys: Tensor<3>) -> Tensor<3> {
-        linear::apply(&self.query, query, Activation::Identity).matmul(keys.swap_dims(1, 2)).mul_scalar(self.scale())
+        linear::apply(&self.query, query, Activation::Identity)
+            .matmul(keys.swap_dims(1, 2))
+            .mul_scalar(self.scale())
     }
 }

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::{BETA_1, BETA_2};
 use crate::kernels::flex::floats;
-use crate::kernels::simd;
+use crate::kernels::simd::{self, PIECE};
 
 /// Implemented for flex; the parameters of a step carry no graph.
 #[backend_extension(Flex)]
@@ -22,9 +22,6 @@ pub(super) trait AdamOps: Backend {
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>);
 }
 
-/// Numbers that a core takes at a time.
-const SHARE: usize = 1 << 14;
-
 impl AdamOps for Flex {
     fn adam(
         parameter: FlexTensor,
@@ -35,13 +32,14 @@ impl AdamOps for Flex {
     ) -> (FlexTensor, FlexTensor, FlexTensor) {
         let (rate, epsilon, scale) = (factors[0], factors[1], factors[2]);
         let gradient = gradient.to_contiguous();
-        let [mut parameter, mut first, mut second] = [parameter, first, second].map(|tensor| tensor.to_contiguous());
+        let [mut parameter, mut first, mut second] =
+            [parameter, first, second].map(|tensor| tensor.to_contiguous());
         parameter
             .storage_mut::<f32>()
-            .par_chunks_mut(SHARE)
-            .zip(floats(&gradient).par_chunks(SHARE))
-            .zip(first.storage_mut::<f32>().par_chunks_mut(SHARE))
-            .zip(second.storage_mut::<f32>().par_chunks_mut(SHARE))
+            .par_chunks_mut(PIECE)
+            .zip(floats(&gradient).par_chunks(PIECE))
+            .zip(first.storage_mut::<f32>().par_chunks_mut(PIECE))
+            .zip(second.storage_mut::<f32>().par_chunks_mut(PIECE))
             .for_each(|(((parameter, gradient), first), second)| {
                 simd::run(
                     #[inline(always)]

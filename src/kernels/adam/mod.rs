@@ -115,7 +115,9 @@ mod tests {
         let how = Step { rate: 0.01, time: 3, scale: 0.7 };
         let fused = step(tensor(), tensor(), moments(), how);
         let twin = composed::step(tensor(), tensor(), moments(), how.factors());
-        for (fused, twin) in [(&fused.0, &twin.0), (&fused.1.first, &twin.1.first), (&fused.1.second, &twin.1.second)] {
+        for (fused, twin) in
+            [(&fused.0, &twin.0), (&fused.1.first, &twin.1.first), (&fused.1.second, &twin.1.second)]
+        {
             let worst = host(fused).iter().zip(host(twin)).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
             assert!(worst < 1e-6, "{worst}");
         }

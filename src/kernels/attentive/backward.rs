@@ -26,9 +26,12 @@ pub(super) fn run(saved: &Saved, upstream: &[f32]) -> [FlexTensor; 11] {
         query: (!floats(&tensors.query).is_empty()).then(|| pack(&tensors.query, h, k)),
         readout: plan.feeding.then(|| pack(&tensors.readout, h + c, r)),
     };
-    let found: Vec<Found> =
-        saved.tapes.par_iter().map(|tape| Backward { saved, transposed: &transposed, tape }.run(upstream)).collect();
-    let mut sums = Sums::new(plan, floats(&tensors.query).len());
+    let found: Vec<Found> = saved
+        .tapes
+        .par_iter()
+        .map(|tape| Backward { saved, transposed: &transposed, tape }.run(upstream))
+        .collect();
+    let mut sums = Sums::new(plan, floats(&tensors.query).len(), floats(&tensors.energy).len());
     for (tape, found) in saved.tapes.iter().zip(&found) {
         sums.add(plan, tape, found);
     }
@@ -225,7 +228,7 @@ struct Sums {
 }
 
 impl Sums {
-    fn new(plan: &Plan, query: usize) -> Self {
+    fn new(plan: &Plan, query: usize, energy: usize) -> Self {
         let Sizes { hidden: h, context: c, readout: r, .. } = plan.sizes;
         let zeros = |n: usize| vec![0.0; n];
         Self {
@@ -233,7 +236,7 @@ impl Sums {
             bias: zeros(3 * h),
             extra: zeros(plan.extra() * 3 * h),
             query: zeros(query),
-            energy: Vec::new(),
+            energy: zeros(energy),
             readout: zeros(if plan.feeding { (h + c) * r } else { 0 }),
         }
     }
@@ -261,7 +264,6 @@ impl Sums {
             product(after, h, &found.readouts, r, of_state);
             product(&tape.contexts, c, &found.readouts, r, of_context);
         }
-        self.energy.resize(found.energy.len(), 0.0);
         self.energy.iter_mut().zip(&found.energy).for_each(|(sum, x)| *sum += x);
     }
 }

@@ -83,7 +83,9 @@ pub fn sequence(gates: Tensor<3>, start: Tensor<2>, recurrence: Recurrence, sour
     let t = gates.dims()[1];
     assert_shape!(gates, [b, t, 3 * h]);
     assert_shape!(keys, [b, s, key]);
+    assert_shape!(values, [b, s, context]);
     assert_eq!(lengths.len(), b, "one length a sentence");
+    assert!(lengths.iter().all(|&length| length <= s), "no sentence is longer than its row");
     let device = gates.device();
     let feeding = recurrence.readout.is_some();
     let (readout, given) =
@@ -94,6 +96,7 @@ pub fn sequence(gates: Tensor<3>, start: Tensor<2>, recurrence: Recurrence, sour
         matching: Some(recurrence.matching),
         sizes: Sizes { hidden: h, key, context, readout: readout.dims()[1] },
     };
+    assert!(plan.extra() > 0, "timing before, or feeding: else the steps do not need each other");
     let output = <Dispatch as AttentiveOps>::attentive(
         gates.into_dispatch(),
         start.into_dispatch(),

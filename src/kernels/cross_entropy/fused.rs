@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use super::{FIRST, Smoothing};
 use crate::kernels::flex::{floats, tensor};
 use crate::kernels::product::{Matrix, Write, wide};
-use crate::kernels::simd;
+use crate::kernels::simd::{self, PIECE};
 
 /// Implemented for flex with and without gradients; other devices never come here.
 #[backend_extension(Flex, Autodiff)]
@@ -60,10 +60,8 @@ impl<C: CheckpointStrategy> CrossEntropyOps for Autodiff<Flex, C> {
         let task = Task::new(&readouts, &weight, ids(&targets), &parts, tied);
         match step {
             OpsKind::Tracked(step) => {
-                let mut gradients = Found {
-                    readouts: vec![0.0; task.readouts.len()],
-                    weight: vec![0.0; task.weight.len()],
-                };
+                let mut gradients =
+                    Found { readouts: vec![0.0; task.readouts.len()], weight: vec![0.0; task.weight.len()] };
                 let loss = task.loss(Some(&mut gradients));
                 let shape = |tensor: &FlexTensor| tensor.layout().shape().dims::<2>();
                 let saved = Saved {
@@ -97,7 +95,7 @@ impl Backward<Flex, 2> for CrossEntropyBackward {
             let Some(parent) = parent else { continue };
             // The end of the graph, where the loss is what is minimised.
             if upstream != 1.0 {
-                found.storage_mut::<f32>().par_chunks_mut(1 << 14).for_each(|part| {
+                found.storage_mut::<f32>().par_chunks_mut(PIECE).for_each(|part| {
                     part.iter_mut().for_each(|x| *x *= upstream);
                 });
             }
@@ -127,7 +125,13 @@ struct Found {
 }
 
 impl<'a> Task<'a> {
-    fn new(readouts: &'a FlexTensor, weight: &'a FlexTensor, targets: Vec<usize>, parts: &[f32], tied: bool) -> Self {
+    fn new(
+        readouts: &'a FlexTensor,
+        weight: &'a FlexTensor,
+        targets: Vec<usize>,
+        parts: &[f32],
+        tied: bool,
+    ) -> Self {
         let [a, b] = weight.layout().shape().dims();
         Self {
             readouts: floats(readouts),

@@ -33,7 +33,7 @@ fn smoothing_leaves_padding_alone() {
     assert!((f64::from(smoothed) - expected).abs() < 1e-6, "{smoothed} {expected}");
 }
 
-const SIZES: (usize, usize, usize) = (300, 6, 37);
+const SIZES: (usize, usize, usize) = (700, 6, 37);
 
 /// The loss and the gradients of readouts and weight, times 2.5.
 fn run(tied: bool, fused: bool, readouts: &[f32], weight: &[f32]) -> [Vec<f32>; 3] {
@@ -59,7 +59,8 @@ fn run(tied: bool, fused: bool, readouts: &[f32], weight: &[f32]) -> [Vec<f32>; 
 #[test]
 fn the_gradients_are_right() {
     let (n, r, v) = SIZES;
-    let values = |n: usize, by: usize| -> Vec<f32> { (0..n).map(|i| ((i * by % 23) as f32 - 11.0) / 9.0).collect() };
+    let values =
+        |n: usize, by: usize| -> Vec<f32> { (0..n).map(|i| ((i * by % 23) as f32 - 11.0) / 9.0).collect() };
     let (readouts, weight) = (values(n * r, 37), values(r * v, 13));
     for tied in [false, true] {
         let (fused, twin) = (run(tied, true, &readouts, &weight), run(tied, false, &readouts, &weight));

@@ -9,7 +9,7 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, Backend, Flex, backend_extension};
 use rayon::prelude::*;
 
-use crate::kernels::simd;
+use crate::kernels::simd::{self, PIECE};
 
 /// Implemented for flex with and without gradients; other devices never come here.
 #[backend_extension(Flex, Autodiff)]
@@ -20,17 +20,17 @@ pub(super) trait DropoutOps: Backend {
 
 impl DropoutOps for Flex {
     fn dropout(input: FlexTensor, share: f64, seed: u64) -> FlexTensor {
-        Drop { share, seed }.apply(input)
+        Dropped { share, seed }.apply(input)
     }
 }
 
 impl<C: CheckpointStrategy> DropoutOps for Autodiff<Flex, C> {
     fn dropout(input: FloatTensor<Self>, share: f64, seed: u64) -> FloatTensor<Self> {
         let step = DropoutBackward.prepare::<C>([input.node()]).compute_bound().stateful();
-        let drop = Drop { share, seed };
-        let output = drop.apply(input.into_primitive());
+        let dropped = Dropped { share, seed };
+        let output = dropped.apply(input.into_primitive());
         match step {
-            OpsKind::Tracked(step) => step.finish(drop, output),
+            OpsKind::Tracked(step) => step.finish(dropped, output),
             OpsKind::UnTracked(step) => step.finish(output),
         }
     }
@@ -40,9 +40,9 @@ impl<C: CheckpointStrategy> DropoutOps for Autodiff<Flex, C> {
 struct DropoutBackward;
 
 impl Backward<Flex, 1> for DropoutBackward {
-    type State = Drop;
+    type State = Dropped;
 
-    fn backward(self, ops: Ops<Drop, 1>, gradients: &mut Gradients, _: &mut Checkpointer) {
+    fn backward(self, ops: Ops<Dropped, 1>, gradients: &mut Gradients, _: &mut Checkpointer) {
         let upstream = gradients.consume::<Flex>(&ops.node);
         if let [Some(parent)] = ops.parents {
             gradients.register::<Flex>(parent.id, ops.state.apply(upstream));
@@ -52,25 +52,22 @@ impl Backward<Flex, 1> for DropoutBackward {
 
 /// What is dropped.
 #[derive(Clone, Copy, Debug)]
-struct Drop {
+struct Dropped {
     share: f64,
     seed: u64,
 }
 
-/// Numbers that a core takes at a time.
-const SHARE: usize = 1 << 14;
-
-impl Drop {
+impl Dropped {
     /// Drops and scales, in the same memory where nobody else holds it.
     fn apply(self, values: FlexTensor) -> FlexTensor {
         let mut values = values.to_contiguous();
         let (scale, limit) = ((1.0 / (1.0 - self.share)) as f32, (self.share * 4_294_967_296.0) as u32);
         let (low, high) = (self.seed as u32, (self.seed >> 32) as u32);
-        values.storage_mut::<f32>().par_chunks_mut(SHARE).enumerate().for_each(|(chunk, values)| {
+        values.storage_mut::<f32>().par_chunks_mut(PIECE).enumerate().for_each(|(chunk, values)| {
             simd::run(
                 #[inline(always)]
                 || {
-                    let first = (chunk * SHARE) as u32;
+                    let first = (chunk * PIECE) as u32;
                     for (i, x) in values.iter_mut().enumerate() {
                         let kept = hash(first.wrapping_add(i as u32), low, high) >= limit;
                         *x *= if kept { scale } else { 0.0 };

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::Activation;
 use crate::kernels::flex::{floats, tensor};
 use crate::kernels::product::{Matrix, Write, wide};
-use crate::kernels::simd;
+use crate::kernels::simd::{self, PIECE};
 
 /// Implemented for flex with and without gradients; other devices never come here.
 #[backend_extension(Flex, Autodiff)]
@@ -99,15 +99,12 @@ impl Backward<Flex, 3> for LinearBackward {
     }
 }
 
-/// Numbers that a core takes at a time.
-const SHARE: usize = 1 << 14;
-
 fn forward(inputs: &FlexTensor, weight: &FlexTensor, bias: &FlexTensor, activation: Activation) -> FlexTensor {
     let ([n, i], o) = (inputs.layout().shape().dims(), weight.layout().shape()[1]);
     let mut output = vec![0.0; n * o];
     wide(Matrix::new(floats(inputs), [n, i]), Matrix::new(floats(weight), [i, o]), &mut output, Write::Replace);
     let bias = floats(bias);
-    let share = (SHARE / o.max(1)).max(1) * o.max(1);
+    let share = (PIECE / o.max(1)).max(1) * o.max(1);
     if !bias.is_empty() || activation == Activation::Tanh {
         output.par_chunks_mut(share).for_each(|rows| {
             simd::run(
@@ -132,7 +129,7 @@ fn forward(inputs: &FlexTensor, weight: &FlexTensor, bias: &FlexTensor, activati
 
 /// Gradients of what tanh gave → of what it was given.
 fn before_tanh(gradients: &mut [f32], activated: &[f32]) {
-    gradients.par_chunks_mut(SHARE).zip(activated.par_chunks(SHARE)).for_each(|(gradients, activated)| {
+    gradients.par_chunks_mut(PIECE).zip(activated.par_chunks(PIECE)).for_each(|(gradients, activated)| {
         simd::run(
             #[inline(always)]
             || {

@@ -19,14 +19,10 @@ pub enum Activation {
 }
 
 /// Inputs `[N, I]`, weight `[I, O]`, bias `[O]` → `[N, O]`.
-pub fn linear(
-    inputs: Tensor<2>,
-    weight: Tensor<2>,
-    bias: Option<Tensor<1>>,
-    activation: Activation,
-) -> Tensor<2> {
+pub fn linear(inputs: Tensor<2>, weight: Tensor<2>, bias: Option<Tensor<1>>, activation: Activation) -> Tensor<2> {
     let ([_, i], [_, o]) = (inputs.dims(), weight.dims());
     assert_shape!(weight, [i, o]);
+    assert!(bias.as_ref().is_none_or(|bias| bias.dims() == [o]), "one bias an output");
     if super::flex::can_take(&inputs) && super::flex::can_take(&weight) {
         let bias = bias.unwrap_or_else(|| Tensor::empty([0], &inputs.device()));
         let (inputs, weight, bias) = (inputs.into_dispatch(), weight.into_dispatch(), bias.into_dispatch());

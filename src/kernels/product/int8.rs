@@ -48,7 +48,11 @@ impl Int8 {
         let (columns, groups) = (n.next_multiple_of(WIDTH), k.div_ceil(GROUP));
         let mut largest = vec![0.0f32; columns];
         for row in right.chunks(n.max(1)) {
-            largest.iter_mut().zip(row).for_each(|(most, x)| *most = most.max(x.abs()));
+            // Unlike `max`, keeps what is no number: the whole column then is none.
+            largest
+                .iter_mut()
+                .zip(row)
+                .for_each(|(most, x)| *most = if x.abs() <= *most { *most } else { x.abs() });
         }
         let scales: Vec<f32> = largest.iter().map(|most| most / 127.0).collect();
         let mut panels = vec![0i8; columns * groups * GROUP];
@@ -72,7 +76,11 @@ impl Int8 {
     /// left · this on this thread, into rows that are `out_row` apart.
     pub fn multiply(&self, left: Matrix<'_>, out: &mut [f32], out_row: usize, write: Write) {
         let (m, groups) = (left.rows, self.k.div_ceil(GROUP));
-        assert!(left.columns == self.k && left.column == 1, "sizes fit: {} = {}", left.columns, self.k);
+        assert!(left.columns == self.k, "sizes fit: {} = {}", left.columns, self.k);
+        assert!(left.column == 1, "rows of the left side lie in one piece");
+        if self.k == 0 && write == Write::Replace {
+            out.chunks_mut(out_row.max(1)).take(m).for_each(|row| row[..self.n].fill(0.0));
+        }
         let mut bytes = vec![ZERO as u8; m * groups * GROUP];
         let mut scales = vec![0.0; m];
         for (i, row) in bytes.chunks_mut((groups * GROUP).max(1)).enumerate() {
@@ -83,7 +91,8 @@ impl Int8 {
             #[inline(always)]
             || {
                 let panels = self.panels.chunks((WIDTH * groups * GROUP).max(1));
-                let (scales_of, offsets) = (self.scales.as_chunks::<WIDTH>().0, self.offsets.as_chunks::<WIDTH>().0);
+                let (scales_of, offsets) =
+                    (self.scales.as_chunks::<WIDTH>().0, self.offsets.as_chunks::<WIDTH>().0);
                 for (at, (panel, (by, offsets))) in panels.zip(scales_of.iter().zip(offsets)).enumerate() {
                     let columns = at * WIDTH..(at * WIDTH + WIDTH).min(self.n);
                     for row in (0..m).step_by(ROWS) {
@@ -130,9 +139,14 @@ fn round_row(row: &[f32], bytes: &mut [u8]) -> f32 {
     simd::run(
         #[inline(always)]
         || {
-            let mut largest = 0.0f32;
+            let (mut largest, mut finite) = (0.0f32, true);
             for x in row {
                 largest = if x.abs() > largest { x.abs() } else { largest };
+                finite &= x.is_finite();
+            }
+            // What is no number must not look like one.
+            if !finite {
+                return f32::NAN;
             }
             let by = if largest > 0.0 { LARGEST / largest } else { 0.0 };
             for (byte, x) in bytes.iter_mut().zip(row) {
@@ -247,8 +261,10 @@ mod tests {
             int8.multiply(Matrix::new(&left, [m, k]), &mut out, n, Write::Add);
             assert!(once.iter().zip(&out).all(|(once, twice)| (2.0 * once - twice).abs() < 1e-5));
         }
-        let (left, panel): (Vec<u8>, Vec<i8>) =
-            ((0..4 * 12).map(|i| i * 5 % 128).collect(), (0..WIDTH * 12).map(|i| (i * 7 % 255) as u8 as i8).collect());
+        let (left, panel): (Vec<u8>, Vec<i8>) = (
+            (0..4 * 12).map(|i| i * 5 % 128).collect(),
+            (0..WIDTH * 12).map(|i| (i * 7 % 255) as u8 as i8).collect(),
+        );
         for rows in 1..=ROWS {
             let (mut plain, mut wide) = ([[0; WIDTH]; ROWS], [[0; WIDTH]; ROWS]);
             multiply_tile(false, &left[..rows * 12], &panel, rows, &mut plain);

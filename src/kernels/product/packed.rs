@@ -9,8 +9,8 @@ use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::micro::{ROWS, Tile, VECTORS};
-use crate::kernels::flex;
 use super::{Matrix, Write};
+use crate::kernels::flex;
 
 static ARCH: LazyLock<Arch> = LazyLock::new(Arch::new);
 
@@ -73,7 +73,10 @@ impl Packed {
     pub fn multiply(&self, left: Matrix<'_>, out: &mut [f32], out_row: usize, write: Write) {
         let (m, n) = (left.rows, self.n);
         assert!(left.columns == self.k, "sizes fit: {} = {}", left.columns, self.k);
-        assert!(m == 0 || (out_row >= n && out.len() >= (m - 1) * out_row + n), "the result lies inside its slice");
+        assert!(
+            m == 0 || (out_row >= n && out.len() >= (m - 1) * out_row + n),
+            "the result lies inside its slice"
+        );
         if self.k == 0 && write == Write::Replace {
             out.chunks_mut(out_row).take(m).for_each(|row| row[..n].fill(0.0));
         }
