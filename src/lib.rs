@@ -33,7 +33,7 @@
 //! | [`config`] | puts the components' configs together; owns no knob of its own | |
 //! | [`device`] | where tensors live, by name | |
 //! | [`prepare`] | config → checked, encoded data | |
-//! | [`bench`] | how fast this machine trains and translates | |
+//! | [`mod@bench`] | how fast this machine trains and translates | |
 //! | [`run`] | the run directory; the only place that knows file names inside it | |
 //! | [`translator`] | run directory → translations with alignment | |
 //! | `cli` (in the program) | one file a command; the only place that prints | |

@@ -58,7 +58,7 @@ const MOST_STEPS: u64 = 1_000_000;
 pub fn run(args: BenchArgs) -> anyhow::Result<()> {
     let device = args.device.choice()?.device();
     if args.scaling {
-        return Ok(print_json(&json!(scaling(&device)))?);
+        return print_json(&json!(scaling(&device)));
     }
     let config = args.choice.resolve()?;
     let steps = args.steps as usize;
@@ -78,7 +78,8 @@ pub fn run(args: BenchArgs) -> anyhow::Result<()> {
         let plan = first_batches(&data.examples, &config.train, steps)?;
         dir.write_dev(&data.dev.examples)?;
         dir.write_batches(&plan, &Schedule::new(&config.train, plan.len()), &data.examples)?;
-        return Ok(note(&format!("{} batches: {}", plan.len(), path.display())));
+        note(&format!("{} batches: {}", plan.len(), path.display()));
+        return Ok(());
     }
     let product = product_rate();
     let mut train = None;

@@ -74,6 +74,7 @@ impl Matching {
     }
 
     /// From the gradient of the context: adds to those of the query, the source and v.
+    #[allow(clippy::too_many_arguments)]
     pub fn look_back(
         self,
         (query, energy): (&[f32], &[f32]),

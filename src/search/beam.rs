@@ -230,7 +230,7 @@ impl Sentence {
                 let worst = best.get(2 * request.beam - 1).map_or(f64::NEG_INFINITY, |worst| worst.log_prob);
                 // Most blocks hold nothing that is good enough.
                 if hypothesis.log_prob + f64::from(largest(block)) > worst {
-                    let may = |token: usize| !request.forbidden.contains(&token) && !(token == end && too_short);
+                    let may = |token: usize| !(request.forbidden.contains(&token) || token == end && too_short);
                     for (token, &log_prob) in (passed..).zip(block) {
                         let log_prob = hypothesis.log_prob + f64::from(log_prob);
                         insert(&mut best, Candidate { from, token, log_prob }, 2 * request.beam, may);

@@ -215,19 +215,18 @@ mod avx2 {
             for g in 0..groups {
                 let weights = panel.as_ptr().add(g * WIDTH * GROUP).cast::<__m256i>();
                 let weights = [_mm256_loadu_si256(weights), _mm256_loadu_si256(weights.add(1))];
-                for i in 0..R {
+                for (i, found) in found.iter_mut().enumerate() {
                     let four = left.as_ptr().add((i * groups + g) * GROUP).cast::<i32>().read_unaligned();
                     let four = _mm256_set1_epi32(four);
-                    for j in 0..2 {
-                        let pairs = _mm256_maddubs_epi16(four, weights[j]);
-                        found[i][j] = _mm256_add_epi32(found[i][j], _mm256_madd_epi16(pairs, ones));
+                    for (found, weights) in found.iter_mut().zip(weights) {
+                        let pairs = _mm256_maddubs_epi16(four, weights);
+                        *found = _mm256_add_epi32(*found, _mm256_madd_epi16(pairs, ones));
                     }
                 }
             }
-            for i in 0..R {
-                for j in 0..2 {
-                    let slot = sums[i].as_mut_ptr().add(j * WIDTH / 2).cast::<__m256i>();
-                    _mm256_storeu_si256(slot, found[i][j]);
+            for (sums, found) in sums.iter_mut().zip(found) {
+                for (sums, found) in sums.chunks_mut(WIDTH / 2).zip(found) {
+                    _mm256_storeu_si256(sums.as_mut_ptr().cast::<__m256i>(), found);
                 }
             }
         }
