@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::error::Result;
 use crate::kernels::attentive::{Matching, Source};
 use crate::kernels::cross_entropy::{Output, cross_entropy};
-use crate::kernels::product_rate;
+use crate::kernels::{cores, product_rate};
 use crate::model::arithmetic::Work;
 use crate::model::host::LaidOut;
 use crate::model::{Seq2Seq, batched};
@@ -80,9 +80,8 @@ pub fn train_speed(
     for (i, places) in plan.iter().enumerate() {
         let chosen: Vec<&Example> = places.iter().map(|&i| &examples[i]).collect();
         let started = Instant::now();
-        device.seed(config.seed.wrapping_mul(1_000_003).wrapping_add(i as u64 + 1));
-        let batch = Batch::new(&chosen, &device);
-        let (next, seen) = update(model, &mut adam, &batch, schedule.rate(i + 1), config);
+        let batches = Batch::deal(&chosen, cores(&device), &device);
+        let (next, seen) = update(model, &mut adam, &batches, schedule.rate(i + 1), config.noise(i + 1), config);
         model = next;
         losses.push(seen.loss);
         if i >= WARM_UP {
@@ -180,7 +179,7 @@ fn output_cost(vocabulary: usize, device: &Device) -> OutputCost {
     let targets = Tensor::<1, Int>::ones([tokens], &device).mul_scalar(3);
     let seconds = best(7, || {
         let output = Output::Own(weight.clone());
-        drop(cross_entropy(readouts.clone(), output, targets.clone(), 0.1).backward());
+        drop(cross_entropy(readouts.clone(), output, targets.clone(), 0.1, tokens).backward());
     });
     OutputCost {
         vocabulary,

@@ -18,6 +18,11 @@ impl Rng {
         Self(rng)
     }
 
+    /// 64 bits, every one equally likely 0 or 1: a seed for others.
+    pub fn bits(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
     /// A number in `0..n`, every one equally likely. `n` must not be 0.
     pub fn below(&mut self, n: usize) -> usize {
         let n = n as u64;

@@ -2,7 +2,16 @@
 
 use burn::backend::flex::{FlexTensor, Layout};
 use burn::backend::{DispatchDevice, DispatchTensorKind};
-use burn::tensor::{Bytes, DType, Shape, Tensor};
+use burn::tensor::{Bytes, DType, Device, Shape, Tensor};
+
+/// In how many parts a device can work at the same time: flex on every thread, others do it inside.
+pub fn cores(device: &Device) -> usize {
+    match device.clone().without_autodiff().as_dispatch() {
+        DispatchDevice::Flex(_) => rayon::current_num_threads(),
+        #[allow(unreachable_patterns)]
+        _ => 1,
+    }
+}
 
 /// Whether fused operations can take a tensor: on flex (with or without gradients), in 32 bits.
 pub(super) fn can_take<const D: usize>(tensor: &Tensor<D>) -> bool {

@@ -4,6 +4,7 @@
 //! the same properties).
 
 pub mod adam;
+pub mod added;
 pub mod attentive;
 pub mod cross_entropy;
 pub mod dropout;
@@ -16,5 +17,6 @@ mod simd;
 pub mod square_sum;
 
 pub(crate) use flex::Values;
+pub use flex::cores;
 pub use product::{Precision, product_rate};
 pub(crate) use simd::{largest, log_softmax};

@@ -253,7 +253,7 @@ impl Decoder {
         let mut states = inputs;
         for (layer, (gru, start)) in self.layers.iter().zip(start).enumerate() {
             if layer > 0 {
-                states = self.dropout.forward(states);
+                states = self.dropout.forward(states, layer as u64);
             }
             // Steps past a sentence's end are run too: nothing reads what they give.
             states = gru.sequence(states, start.clone(), &vec![t; b], Direction::Forward);

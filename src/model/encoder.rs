@@ -78,9 +78,9 @@ impl Encoder {
     pub fn forward(&self, embedded: Tensor<3>, lengths: &[usize]) -> EncodedSource {
         let mut inputs = embedded;
         let mut read: Option<EncodedSource> = None;
-        for layer in &self.layers {
+        for (place, layer) in self.layers.iter().enumerate() {
             if let Some(below) = read {
-                inputs = self.dropout.forward(below.states);
+                inputs = self.dropout.forward(below.states, place as u64);
             }
             read = Some(layer.forward(inputs.clone(), lengths));
         }

@@ -1,6 +1,6 @@
 //! Embedding, encoder and decoder as one model.
 
-use burn::module::{Module, Param};
+use burn::module::{Module, ModuleMapper, Param};
 use burn::nn::Linear;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
@@ -179,7 +179,7 @@ impl Seq2Seq {
 
     /// Reads the source: what the decoder looks at, and its first state.
     pub fn encode(&self, source: &SourceBatch) -> (Memory, DecoderState) {
-        let embedded = self.dropout.forward(self.source_embedding.forward(source.ids.clone()));
+        let embedded = self.dropout.forward(self.source_embedding.forward(source.ids.clone()), SOURCE);
         let positions = embedded.dims()[1];
         let mask = SourceMask::from_lengths(&source.lengths, positions, &embedded.device());
         let encoded = self.encoder.forward(embedded, &source.lengths);
@@ -189,14 +189,32 @@ impl Seq2Seq {
 
     /// Runs the decoder over target inputs `[B, T]`: readouts `[B, T, R]`, weights `[B, T, S]`, the last state.
     pub fn decode(&self, target: &TargetBatch, state: DecoderState, memory: &Memory) -> super::decoder::Decoded {
-        let embedded = self.dropout.forward(self.target_embedding.forward(target.inputs.clone()));
+        let embedded = self.dropout.forward(self.target_embedding.forward(target.inputs.clone()), TARGET);
         self.decoder.forward(embedded, state, memory)
     }
 
     /// The readouts alone, `[B, T, R]`, of targets from their beginning: what training needs.
     pub fn readouts(&self, target: &TargetBatch, state: DecoderState, memory: &Memory) -> Tensor<3> {
-        let embedded = self.dropout.forward(self.target_embedding.forward(target.inputs.clone()));
+        let embedded = self.dropout.forward(self.target_embedding.forward(target.inputs.clone()), TARGET);
         self.decoder.readouts(embedded, state, memory)
+    }
+
+    /// A copy for one step of training, with dropout's noise of a seed. It has a graph of its own, so that
+    /// gradients of several copies can be computed at the same time.
+    pub fn noisy(&self, seed: u64) -> Self {
+        // Devices other than flex draw the noise themselves.
+        self.source_embedding.weight.val().device().seed(seed);
+        let mut copy = self.clone().map(&mut OwnGraph);
+        let mut seeds = Rng::new(seed, 0);
+        copy.dropout = copy.dropout.noisy(seeds.bits());
+        copy.encoder.dropout = copy.encoder.dropout.noisy(seeds.bits());
+        copy.decoder.dropout = copy.decoder.dropout.noisy(seeds.bits());
+        copy
+    }
+
+    /// Readouts as the loss is given them: some dropped in training.
+    pub fn regularized(&self, readouts: Tensor<2>) -> Tensor<2> {
+        self.dropout.forward(readouts, READOUTS)
     }
 
     /// What makes logits of readouts (after dropout).
@@ -212,6 +230,21 @@ impl Seq2Seq {
         let mut visitor = Parameters::default();
         self.visit(&mut visitor);
         visitor.found
+    }
+}
+
+/// Dropout's places in [`Seq2Seq`].
+const SOURCE: u64 = 0;
+const TARGET: u64 = 1;
+const READOUTS: u64 = 2;
+
+/// Makes every parameter a leaf that no other graph knows.
+struct OwnGraph;
+
+impl ModuleMapper for OwnGraph {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let (id, tensor, mapper) = param.consume();
+        Param::from_mapped_value(id, Tensor::from_inner(tensor.inner()).require_grad(), mapper)
     }
 }
 

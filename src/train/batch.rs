@@ -86,9 +86,18 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Puts examples together.
+    /// Deals examples into batches for so many cores, or fewer if a batch would be too small to be worth it: all
+    /// get long and short ones.
+    pub fn deal(examples: &[&Example], cores: usize, device: &Device) -> Vec<Self> {
+        let parts = cores.min(examples.len() / FEWEST).max(1);
+        let sorted = longest_first(examples);
+        let part = |first| sorted.iter().skip(first).step_by(parts).copied().collect::<Vec<_>>();
+        (0..parts).map(|first| Self::new(&part(first), device)).collect()
+    }
+
+    /// Puts examples together, the longest source first: recurrent steps stop at the last row that still runs.
     pub fn new(examples: &[&Example], device: &Device) -> Self {
-        let examples = &dealt(examples);
+        let examples = &longest_first(examples);
         let inputs: Vec<Vec<usize>> =
             examples.iter().map(|example| [&[BOS], example.target.as_slice()].concat()).collect();
         let steps = inputs.iter().map(Vec::len).max().unwrap_or(0);
@@ -110,13 +119,13 @@ impl Batch {
     }
 }
 
-/// The longest sources first, dealt into two halves: two cores that take a half each have as much to do,
-/// and recurrent steps stop at the last row of a half that still runs.
-fn dealt<'a>(examples: &[&'a Example]) -> Vec<&'a Example> {
+/// Sentences of a dealt batch at least: with fewer, a core reads the weights more than it multiplies.
+const FEWEST: usize = 16;
+
+fn longest_first<'a>(examples: &[&'a Example]) -> Vec<&'a Example> {
     let mut sorted = examples.to_vec();
     sorted.sort_by_key(|example| std::cmp::Reverse(example.source.len()));
-    let half = |odd: usize| sorted.iter().skip(odd).step_by(2).copied();
-    half(0).chain(half(1)).collect()
+    sorted
 }
 
 #[cfg(test)]
@@ -153,6 +162,26 @@ mod tests {
         let plan = |stream| Batching::Sentences(16).plan(&examples(), &mut Rng::new(1, stream));
         assert_eq!(plan(1), plan(1));
         assert_ne!(plan(1), plan(2));
+    }
+
+    #[test]
+    fn dealing_loses_nobody_and_is_fair() {
+        let (examples, device) = (examples(), Device::flex());
+        let chosen: Vec<&Example> = examples.iter().take(50).collect();
+        for (cores, parts) in [(1, 1), (2, 2), (3, 3), (8, 3)] {
+            let dealt = Batch::deal(&chosen, cores, &device);
+            assert_eq!(dealt.len(), parts);
+            let tokens: usize = dealt.iter().map(|batch| batch.tokens).sum();
+            assert_eq!(tokens, chosen.iter().map(|example| example.target_tokens()).sum::<usize>());
+            let mut lengths: Vec<usize> = dealt.iter().flat_map(|batch| batch.source.lengths.clone()).collect();
+            let sums = dealt.iter().map(|batch| batch.source.lengths.iter().sum::<usize>());
+            assert!(sums.clone().max().unwrap() - sums.min().unwrap() <= 30, "{cores}");
+            lengths.sort_unstable();
+            let mut expected: Vec<usize> = chosen.iter().map(|example| example.source.len()).collect();
+            expected.sort_unstable();
+            assert_eq!(lengths, expected);
+        }
+        assert_eq!(Batch::deal(&chosen[..1], 8, &device).len(), 1);
     }
 
     #[test]

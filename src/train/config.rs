@@ -97,6 +97,11 @@ impl TrainConfig {
         }
     }
 
+    /// The seed of an update's dropout, which depends on the seed and the update alone.
+    pub fn noise(&self, step: usize) -> u64 {
+        self.seed.wrapping_mul(1_000_003).wrapping_add(step as u64)
+    }
+
     /// How batches are made: 64 sentences where the config says nothing.
     ///
     /// # Errors

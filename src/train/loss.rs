@@ -8,10 +8,15 @@ use crate::model::Seq2Seq;
 
 /// The mean loss a target token of a batch, in nats, `[1]`.
 pub fn batch_loss(model: &Seq2Seq, batch: &Batch, smoothing: f64) -> Tensor<1> {
+    part_of_loss(model, batch, smoothing, batch.tokens)
+}
+
+/// What a batch adds to the mean loss of several that have so many target tokens together, in nats, `[1]`.
+pub fn part_of_loss(model: &Seq2Seq, batch: &Batch, smoothing: f64, tokens: usize) -> Tensor<1> {
     let (memory, state) = model.encode(&batch.source);
     let readouts = model.readouts(&batch.inputs, state, &memory);
     let size = readouts.dims()[2];
     let [b, t] = batch.inputs.inputs.dims();
     let real = readouts.reshape([b * t, size]).select(0, batch.places.clone());
-    cross_entropy(model.dropout.forward(real), model.output(), batch.targets.clone(), smoothing)
+    cross_entropy(model.regularized(real), model.output(), batch.targets.clone(), smoothing, tokens)
 }

@@ -7,6 +7,7 @@ pub mod batch;
 pub mod clip;
 pub mod config;
 pub mod event;
+mod gradients;
 pub mod loss;
 mod progress;
 pub mod schedule;
@@ -19,6 +20,7 @@ use burn::module::Module;
 use burn::tensor::Device;
 
 use crate::error::Result;
+use crate::kernels::cores;
 use crate::model::Seq2Seq;
 use crate::rng::Rng;
 use adam::Adam;
@@ -61,14 +63,13 @@ pub fn train(
                 break 'training;
             }
             progress.step += 1;
-            // Dropout depends on the seed and the step alone.
-            device.seed(config.seed.wrapping_mul(1_000_003).wrapping_add(progress.step as u64));
             let started = Instant::now();
-            let batch = Batch::new(&places.iter().map(|&i| &examples[i]).collect::<Vec<_>>(), &device);
+            let chosen: Vec<&Example> = places.iter().map(|&i| &examples[i]).collect();
+            let batches = Batch::deal(&chosen, cores(&device), &device);
             let rate = schedule.rate(progress.step);
-            let (next, seen) = update(model, &mut adam, &batch, rate, config);
+            let (next, seen) = update(model, &mut adam, &batches, rate, config.noise(progress.step), config);
             model = next;
-            progress.count(batch.tokens, seen, started.elapsed());
+            progress.count(batches.iter().map(|batch| batch.tokens).sum(), seen, started.elapsed());
 
             if progress.step.is_multiple_of(config.report_every.max(1)) {
                 observer.event(&progress.report(epoch, rate))?;

@@ -14,8 +14,11 @@ use zhuyi::model::{
 use zhuyi::rng::Rng;
 use zhuyi::search::{LengthPenalty, SearchConfig};
 use zhuyi::text::EOS;
+use zhuyi::train::TrainConfig;
+use zhuyi::train::adam::Adam;
 use zhuyi::train::batch::{Batch, Example};
 use zhuyi::train::loss::batch_loss;
+use zhuyi::train::update::update;
 
 use super::gradients::{Exactness, check_all};
 use super::support::{assert_close, values};
@@ -221,19 +224,62 @@ fn dropout_is_for_training_only() {
     config.regularization.dropout = 0.5;
     let (model, examples) = (init(&config, &device), examples());
     let batch = Batch::new(&examples.iter().collect::<Vec<_>>(), &device);
-    let loss = || batch_loss(&model, &batch, 0.0).into_scalar::<f32>();
+    let loss = |noise| batch_loss(&model.noisy(noise), &batch, 0.0).into_scalar::<f32>();
     let plain = device.clone().without_autodiff();
     let evaluated = || {
         let (weights, readouts, _) = outputs(&model.valid(), &examples, &plain);
         (values(weights.unwrap()), values(readouts))
     };
-    assert_ne!(loss(), loss());
+    assert_eq!(loss(1), loss(1));
+    assert_ne!(loss(1), loss(2));
     let (weights, readouts) = evaluated();
     assert!(
         weights.chunks(6).all(|row| (row.iter().sum::<f32>() - 1.0).abs() < 1e-6 && row.iter().all(|&w| w <= 1.0))
     );
     assert_eq!(evaluated(), (weights, readouts));
-    assert_ne!(loss(), loss(), "dropout must be active again after validation");
+    assert_ne!(loss(1), loss(2), "dropout must be active again after validation");
+}
+
+/// However many cores take part in an update, it is the update of the whole batch.
+#[test]
+fn parts_of_a_batch_make_the_same_update() {
+    let device = Device::flex().autodiff();
+    for (what, model_config) in configs() {
+        let examples: Vec<Example> = examples().into_iter().cycle().take(48).collect();
+        let examples: Vec<&Example> = examples.iter().collect();
+        let config = TrainConfig { label_smoothing: 0.1, ..TrainConfig::default() };
+        let updated = [1, 2, 3].map(|cores| {
+            let (mut model, mut adam) = (init(&model_config, &device), Adam::default());
+            let batches = Batch::deal(&examples, cores, &device);
+            assert_eq!(batches.len(), cores);
+            let mut seen = Vec::new();
+            for step in 1..=3 {
+                let (next, now) = update(model, &mut adam, &batches, 0.01, config.noise(step), &config);
+                model = next;
+                seen.extend([now.loss as f32, now.norm as f32]);
+            }
+            (seen, parameters(&model))
+        });
+        for (seen, parameters) in &updated[1..] {
+            assert_close(seen, &updated[0].0, 1e-4, &what);
+            // Adam's first steps go by the sign: a gradient that is nothing but rounding may go either way.
+            let moved = parameters.iter().zip(&updated[0].1).filter(|(a, b)| (*a - *b).abs() > 1e-3).count();
+            assert!(moved * 50 <= parameters.len(), "{what}: {moved} of {} differ", parameters.len());
+        }
+    }
+}
+
+/// All numbers of a model.
+fn parameters(model: &Seq2Seq) -> Vec<f32> {
+    struct All(Vec<f32>);
+    impl ModuleVisitor for All {
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            self.0.extend(values(param.val().inner()));
+        }
+    }
+    let mut all = All(Vec::new());
+    model.visit(&mut all);
+    all.0
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::cell::{Cell, Given, Left, Plan, Sizes};
 use super::fused::Tensors;
 use crate::kernels::flex::{floats, tensor};
 use crate::kernels::look::Source;
-use crate::kernels::product::{Matrix, Packed, Right};
+use crate::kernels::product::{FEWEST_ROWS, Matrix, Packed, Right};
 
 /// What backward needs of forward.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ pub(super) fn run(tensors: Tensors, plan: Plan, lengths: Vec<usize>) -> Saved {
         energy: floats(&tensors.energy).to_vec(),
         readout: plan.feeding.then(|| pack(&tensors.readout, h + c, r)),
     };
-    let share = lengths.len().div_ceil(rayon::current_num_threads()).max(1);
+    let share = lengths.len().div_ceil(rayon::current_num_threads()).max(FEWEST_ROWS);
     let groups: Vec<usize> = (0..lengths.len()).step_by(share).collect();
     let tapes = groups
         .into_par_iter()

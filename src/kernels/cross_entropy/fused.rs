@@ -20,13 +20,14 @@ use crate::kernels::simd::{self, PIECE};
 #[backend_extension(Flex, Autodiff)]
 pub(super) trait CrossEntropyOps: Backend {
     /// Readouts `[N, R]`, weight `[R, V]` (tied: `[V, R]`), targets `[N]`, what the target and what every
-    /// other id gets → the mean loss `[1]`.
+    /// other id gets, what the sum is divided by → the loss `[1]`.
     fn cross_entropy(
         readouts: FloatTensor<Self>,
         weight: FloatTensor<Self>,
         targets: IntTensor<Self>,
         parts: Vec<f32>,
         tied: bool,
+        tokens: usize,
     ) -> FloatTensor<Self>;
 }
 
@@ -37,9 +38,10 @@ impl CrossEntropyOps for Flex {
         targets: FlexTensor,
         parts: Vec<f32>,
         tied: bool,
+        tokens: usize,
     ) -> FlexTensor {
         let (readouts, weight) = (readouts.to_contiguous(), weight.to_contiguous());
-        let task = Task::new(&readouts, &weight, ids(&targets), &parts, tied);
+        let task = Task::new(&readouts, &weight, ids(&targets), &parts, tied, tokens);
         tensor(vec![task.loss(None)], [1])
     }
 }
@@ -51,13 +53,14 @@ impl<C: CheckpointStrategy> CrossEntropyOps for Autodiff<Flex, C> {
         targets: IntTensor<Self>,
         parts: Vec<f32>,
         tied: bool,
+        tokens: usize,
     ) -> FloatTensor<Self> {
         // The nodes keep their tensors' places in the graph until the new step is registered.
         let nodes = [readouts.node(), weight.node()];
         let step = CrossEntropyBackward.prepare::<C>(nodes).compute_bound().stateful();
         let readouts = readouts.into_primitive().to_contiguous();
         let weight = weight.into_primitive().to_contiguous();
-        let task = Task::new(&readouts, &weight, ids(&targets), &parts, tied);
+        let task = Task::new(&readouts, &weight, ids(&targets), &parts, tied, tokens);
         match step {
             OpsKind::Tracked(step) => {
                 let mut gradients =
@@ -116,6 +119,8 @@ struct Task<'a> {
     /// R and V.
     sizes: [usize; 2],
     tied: bool,
+    /// What the sum is divided by.
+    tokens: f32,
 }
 
 /// Gradients, filled on the way.
@@ -131,6 +136,7 @@ impl<'a> Task<'a> {
         targets: Vec<usize>,
         parts: &[f32],
         tied: bool,
+        tokens: usize,
     ) -> Self {
         let [a, b] = weight.layout().shape().dims();
         Self {
@@ -140,6 +146,7 @@ impl<'a> Task<'a> {
             smoothing: Smoothing { target: parts[0], other: parts[1] },
             sizes: if tied { [b, a] } else { [a, b] },
             tied,
+            tokens: tokens as f32,
         }
     }
 
@@ -149,7 +156,7 @@ impl<'a> Task<'a> {
         if self.tied { Matrix::new(self.weight, [v, r]).transposed() } else { Matrix::new(self.weight, [r, v]) }
     }
 
-    /// The mean loss; with gradients, if there is where to put them.
+    /// The loss; with gradients, if there is where to put them.
     fn loss(&self, mut gradients: Option<&mut Found>) -> f32 {
         let ([r, v], n) = (self.sizes, self.targets.len());
         let mut logits = vec![0.0; BLOCK.min(n) * v];
@@ -178,7 +185,7 @@ impl<'a> Task<'a> {
                 }
             }
         }
-        (sum / n as f64) as f32
+        (sum / f64::from(self.tokens)) as f32
     }
 
     /// The loss of a row of logits and its ln Σ eˣ: since all parts sum to 1, the loss is
@@ -192,10 +199,10 @@ impl<'a> Task<'a> {
         (log_sum - self.smoothing.target * row[target] - others, log_sum)
     }
 
-    /// The loss of a row, which becomes (softmax − parts) / N.
+    /// The loss of a row, which becomes (softmax − parts) / tokens.
     fn row_with_gradient(&self, row: &mut [f32], target: usize) -> f32 {
         let (loss, log_sum) = self.row(row, target);
-        let (part, other) = (1.0 / self.targets.len() as f32, self.smoothing.other);
+        let (part, other) = (1.0 / self.tokens, self.smoothing.other);
         let padding = part * simd::exp(row[FIRST - 1] - log_sum);
         simd::run(
             #[inline(always)]

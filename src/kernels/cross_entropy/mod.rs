@@ -38,17 +38,26 @@ impl Output {
     }
 }
 
-/// The mean loss of some tokens: readouts `[N, R]` and targets `[N]` (none is padding) → `[1]`, in nats.
+/// The loss of some tokens: readouts `[N, R]` and targets `[N]` (none is padding) → `[1]`, in nats, the sum divided
+/// by `tokens` (N for their mean).
 ///
 /// With smoothing ε (Szegedy et al. 2016, "Rethinking the inception architecture", section 7) the target
 /// gets 1 − ε and every other id but padding ε / (V − 2). Padding has no part in the sum, so its logit
 /// may be −∞. Where the paper spreads ε over all ids, we leave out target and padding, as JoeyNMT does.
-pub fn cross_entropy(readouts: Tensor<2>, output: Output, targets: Tensor<1, Int>, smoothing: f64) -> Tensor<1> {
+pub fn cross_entropy(
+    readouts: Tensor<2>,
+    output: Output,
+    targets: Tensor<1, Int>,
+    smoothing: f64,
+    tokens: usize,
+) -> Tensor<1> {
     let [n, _] = readouts.dims();
     assert_shape!(targets, [n]);
     let smoothing = Smoothing::new(smoothing, output.vocabulary());
     if !super::flex::can_take(&readouts) {
-        return composed::cross_entropy(output.logits(readouts), targets, smoothing).mean();
+        return composed::cross_entropy(output.logits(readouts), targets, smoothing)
+            .sum()
+            .div_scalar(tokens as f64);
     }
     let (weight, tied) = match output {
         Output::Own(weight) => (weight, false),
@@ -60,6 +69,7 @@ pub fn cross_entropy(readouts: Tensor<2>, output: Output, targets: Tensor<1, Int
         targets.into_dispatch(),
         vec![smoothing.target, smoothing.other],
         tied,
+        tokens,
     ))
 }
 

@@ -8,7 +8,7 @@ fn loss(logits: &[f32], targets: &[i32], smoothing: f64) -> f32 {
     let device = Device::flex();
     let readouts = Tensor::<1>::from_floats(logits, &device).reshape([n, v]);
     let targets = || Tensor::from_ints(targets, &device);
-    let ours = cross_entropy(readouts.clone(), Output::Own(Tensor::eye(v, &device)), targets(), smoothing);
+    let ours = cross_entropy(readouts.clone(), Output::Own(Tensor::eye(v, &device)), targets(), smoothing, n);
     let twin = composed::cross_entropy(readouts, targets(), Smoothing::new(smoothing, v)).mean();
     let (ours, twin) = (ours.into_scalar::<f32>(), twin.into_scalar::<f32>());
     assert!((ours - twin).abs() < 1e-5, "{ours} ≠ {twin}");
@@ -46,8 +46,12 @@ fn run(tied: bool, fused: bool, readouts: &[f32], weight: &[f32]) -> [Vec<f32>; 
     let targets = Tensor::from_ints(ids.as_slice(), &device);
     let output = if tied { Output::Tied(weight.clone()) } else { Output::Own(weight.clone()) };
     let loss = match fused {
-        true => cross_entropy(readouts.clone(), output, targets, 0.2),
-        false => composed::cross_entropy(output.logits(readouts.clone()), targets, Smoothing::new(0.2, v)).mean(),
+        // As a part of 1,000 tokens.
+        true => cross_entropy(readouts.clone(), output, targets, 0.2, 1000),
+        false => {
+            let losses = composed::cross_entropy(output.logits(readouts.clone()), targets, Smoothing::new(0.2, v));
+            losses.sum().div_scalar(1000.0)
+        }
     };
     let gradients = loss.clone().mul_scalar(2.5).backward();
     let host = |tensor: Tensor<1>| tensor.into_data().try_to_vec().unwrap();

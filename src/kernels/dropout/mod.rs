@@ -7,35 +7,42 @@ use burn::backend::Dispatch;
 use burn::module::Module;
 use burn::tensor::{Distribution, Tensor};
 
+use crate::rng::Rng;
 use fused::DropoutOps;
 
-/// Sets a share of numbers to 0 in training and scales the others up; elsewhere does nothing.
+/// Sets a share of numbers to 0 and scales the others up, once it is given noise; before that does nothing.
 #[derive(Module, Debug)]
 pub struct Dropout {
     /// The share, at least 0 and less than 1.
     #[module(skip)]
-    pub share: f64,
+    share: f64,
+    /// The seed of what is dropped; none outside training.
+    #[module(skip)]
+    noise: Option<u64>,
 }
 
 impl Dropout {
-    /// Dropout of this share.
+    /// Dropout of this share, without noise yet.
     pub fn new(share: f64) -> Self {
-        Self { share }
+        Self { share, noise: None }
     }
 
-    /// Which numbers are dropped, depends on the device's generator (`device.seed`) alone.
-    pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
-        let device = input.device();
-        if self.share == 0.0 || !device.is_autodiff() {
+    /// The same with the noise of a seed.
+    pub fn noisy(self, seed: u64) -> Self {
+        Self { noise: Some(seed), ..self }
+    }
+
+    /// Drops numbers. Which ones, depends on the seed and the `place` in the model, so that places of one
+    /// seed have nothing to do with each other; on devices other than flex on the device's generator.
+    pub fn forward<const D: usize>(&self, input: Tensor<D>, place: u64) -> Tensor<D> {
+        let Some(seed) = self.noise.filter(|_| self.share > 0.0) else {
             return input;
-        }
+        };
         if !super::flex::can_take(&input) {
             let kept = input.random_like(Distribution::Bernoulli(1.0 - self.share));
             return (input * kept).mul_scalar(1.0 / (1.0 - self.share));
         }
-        // One draw a call instead of one a number: flex's generator runs on one thread.
-        let seed = Tensor::<1>::random([2], Distribution::Uniform(0.0, 16_777_216.0), &device.without_autodiff());
-        let seed = seed.into_data().iter::<f32>().fold(0u64, |seed, part| seed << 24 | part as u64);
+        let seed = Rng::new(seed, place).bits();
         let shape = input.dims();
         let input = input.reshape([shape.iter().product::<usize>()]).into_dispatch();
         Tensor::<1>::from_dispatch(<Dispatch as DropoutOps>::dropout(input, self.share, seed)).reshape(shape)
@@ -49,11 +56,8 @@ mod tests {
     use super::*;
 
     fn run(seed: u64, n: usize, share: f64) -> (Vec<f32>, Vec<f32>) {
-        let device = Device::flex().autodiff();
-        // The generator is the process's: what other tests draw between is their own thread's.
-        device.seed(seed);
-        let input = Tensor::<1>::ones([n], &device).require_grad();
-        let output = Dropout::new(share).forward(input.clone());
+        let input = Tensor::<1>::ones([n], &Device::flex().autodiff()).require_grad();
+        let output = Dropout::new(share).noisy(seed).forward(input.clone(), 0);
         let gradients = output.clone().mul_scalar(3.0).sum().backward();
         let host = |tensor: Tensor<1>| tensor.into_data().try_to_vec().unwrap();
         (host(output), host(input.grad(&gradients).unwrap()))
@@ -76,9 +80,23 @@ mod tests {
     }
 
     #[test]
-    fn outside_training_nothing_is_dropped() {
-        let input = Tensor::<2>::ones([3, 4], &Device::flex());
-        let output: Vec<f32> = Dropout::new(0.9).forward(input).into_data().try_to_vec().unwrap();
+    fn a_seed_repeats_and_places_differ() {
+        let run = |seed, place| {
+            let input = Tensor::<1>::ones([1000], &Device::flex());
+            let output = Dropout::new(0.5).noisy(seed).forward(input, place);
+            output.into_data().try_to_vec::<f32>().unwrap()
+        };
+        assert_eq!(run(1, 0), run(1, 0));
+        for other in [run(2, 0), run(1, 1)] {
+            let same = run(1, 0).iter().zip(&other).filter(|(a, b)| a == b).count();
+            assert!((400..600).contains(&same), "{same}");
+        }
+    }
+
+    #[test]
+    fn without_noise_nothing_is_dropped() {
+        let input = Tensor::<2>::ones([3, 4], &Device::flex().autodiff());
+        let output: Vec<f32> = Dropout::new(0.9).forward(input, 0).into_data().try_to_vec().unwrap();
         assert_eq!(output, [1.0; 12]);
     }
 }

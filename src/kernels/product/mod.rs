@@ -119,6 +119,10 @@ impl Right {
     }
 }
 
+/// Rows of a left side that are worth a core of their own: with fewer, the right side is read more than it is
+/// multiplied with.
+pub const FEWEST_ROWS: usize = 32;
+
 /// Whether a product replaces what is there or adds to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Write {

@@ -14,6 +14,7 @@ use burn::backend::{Autodiff, Backend, Flex, backend_extension};
 
 use super::Direction;
 use crate::kernels::flex::{floats, tensor};
+use crate::kernels::product::FEWEST_ROWS;
 
 /// Implemented for flex with and without gradients; other devices never come here.
 #[backend_extension(Flex, Autodiff)]
@@ -131,7 +132,7 @@ impl Saved {
 
 /// How many sentences a thread takes.
 fn share(sentences: usize) -> usize {
-    sentences.div_ceil(rayon::current_num_threads()).max(1)
+    sentences.div_ceil(rayon::current_num_threads()).max(FEWEST_ROWS)
 }
 
 /// Rows that a step must look at: up to the last sentence that still runs. Where longer sentences come first,
