@@ -22,7 +22,8 @@ pub fn uniform<const D: usize>(draw: &mut Draw<'_>, shape: [usize; D], bound: f6
             let values: Vec<f32> = (0..shape.iter().product()).map(|_| (bound * rng.symmetric()) as f32).collect();
             Tensor::from_data(TensorData::new(values, shape), device)
         }
-        Draw::Blank => Tensor::zeros(shape, device),
+        // One number that is every place's: nothing that would have to be cleared first.
+        Draw::Blank => Tensor::<D>::zeros([1; D], device).expand(shape),
     }
 }
 

@@ -18,5 +18,5 @@ pub mod square_sum;
 
 pub(crate) use flex::Values;
 pub use flex::cores;
-pub use product::{Precision, product_rate};
+pub use product::{Form, Precision, product_rate};
 pub(crate) use simd::{largest, log_softmax};

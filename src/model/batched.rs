@@ -29,7 +29,7 @@ pub fn translate(
     device: &Device,
 ) -> Vec<Vec<Hypothesis>> {
     let batch = config.batch.saturating_mul(USUAL_BEAM) / config.beam.max(USUAL_BEAM);
-    let search = Search { model, host: laid.get(model, config.precision), device };
+    let search = Search { model, host: laid.get(model, config.precision, sources.len()), device };
     in_batches(sources, batch, |batch, cores| {
         let chosen: Vec<&[usize]> = batch.iter().map(|&i| sources[i]).collect();
         let limits: Vec<usize> = chosen.iter().map(|source| config.limit(source.len())).collect();
@@ -55,7 +55,7 @@ pub fn score(
     batch: usize,
     device: &Device,
 ) -> Vec<Forced> {
-    let search = Search { model, host: laid.get(model, Precision::F32), device };
+    let search = Search { model, host: laid.get(model, Precision::F32, sources.len()), device };
     in_batches(sources, batch, |batch, cores| {
         let chosen: Vec<&[usize]> = batch.iter().map(|&i| sources[i]).collect();
         let targets: Vec<&[usize]> = batch.iter().map(|&i| targets[i]).collect();

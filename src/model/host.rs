@@ -1,9 +1,10 @@
 //! The model as search sees it on flex: the decoder's step on slices ([`crate::kernels::attentive::Cell`]), its
-//! weights laid out once, keys and values computed once a sentence, rows moved without what did not change.
+//! weights laid out once (after the first few sentences), keys and values computed once a sentence, rows moved without what did not change.
 //!
 //! In 32 bits the same numbers as [`super::stepper::ModelStepper`]'s, which takes every model on every device.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use burn::tensor::Tensor;
 use rayon::prelude::*;
@@ -12,7 +13,7 @@ use super::seq2seq::{Seq2Seq, SourceBatch};
 use crate::kernels::attentive::{Cell, Given, Left, Plan, Sizes, Source, can_take};
 use crate::kernels::cross_entropy::Output;
 use crate::kernels::gru::ResetForm;
-use crate::kernels::product::{Matrix, Precision, Right, Write};
+use crate::kernels::product::{Form, Matrix, Precision, Right, Write};
 use crate::kernels::{Values, log_softmax};
 use crate::search::{Step, Stepper};
 
@@ -26,27 +27,36 @@ pub struct HostModel {
     gates: (Right, Vec<f32>),
     /// From the embedding to the readout (timing `before`), and the readout's bias.
     readout: (Option<Right>, Vec<f32>),
-    /// `[R, V]`.
-    output: Right,
+    /// `[R, V]`, some columns for each core.
+    output: Vec<Right>,
     embedding_size: usize,
 }
 
-/// A model's weights laid out, each way when it is first asked for.
+/// A model's weights in every form, each when it is first asked for.
 #[derive(Debug, Default)]
 pub struct LaidOut {
-    full: OnceLock<Option<HostModel>>,
+    plain: OnceLock<Option<HostModel>>,
+    packed: OnceLock<Option<HostModel>>,
     int8: OnceLock<Option<HostModel>>,
+    /// Sentences that were asked about.
+    sentences: AtomicUsize,
 }
 
+/// Sentences that are translated with weights as they lie: laying them out takes about as long as one or two.
+const FIRST: usize = 2;
+
 impl LaidOut {
-    /// The weights of this model (always the same one), if the kernels know all of its parts.
-    pub fn get(&self, model: &Seq2Seq, precision: Precision) -> Option<&HostModel> {
-        let slot = match precision {
-            Precision::F32 => &self.full,
-            Precision::Int8 => &self.int8,
+    /// The weights of this model (always the same one) for so many sentences, if the kernels know all of its
+    /// parts.
+    pub fn get(&self, model: &Seq2Seq, precision: Precision, sentences: usize) -> Option<&HostModel> {
+        let before = self.sentences.fetch_add(sentences, Ordering::Relaxed);
+        let (slot, form) = match precision {
+            Precision::F32 if before + sentences <= FIRST => (&self.plain, Form::Plain),
+            Precision::F32 => (&self.packed, Form::Packed),
+            Precision::Int8 => (&self.int8, Form::Int8),
         };
         let lay_out = || {
-            let laid = HostModel::new(model, precision);
+            let laid = HostModel::new(model, form);
             if laid.is_none() && precision == Precision::Int8 {
                 tracing::warn!("this model or device has no 8-bit weights: it translates in 32 bits");
             }
@@ -85,10 +95,10 @@ pub struct HostState {
 }
 
 impl HostModel {
-    /// Lays out the weights of a model without gradients, if the kernels know all of its parts: on flex in 32
+    /// The weights of a model without gradients, if the kernels know all of its parts: on flex in 32
     /// bits, one decoder layer with the reset gate after, any score but `linear` and `location`.
-    pub fn new(model: &Seq2Seq, precision: Precision) -> Option<Self> {
-        let lay = |weight: Tensor<2>| Right::of(weight, precision);
+    pub fn new(model: &Seq2Seq, form: Form) -> Option<Self> {
+        let lay = |weight: Tensor<2>| Right::of(weight, form);
         let decoder = &model.decoder;
         let [gru] = decoder.layers.as_slice() else { return None };
         let matcher = match &decoder.attention.score {
@@ -127,15 +137,15 @@ impl HostModel {
         let bias = decoder.readout.bias.as_ref().map_or_else(|| vec![0.0; r], |bias| host(bias.val()));
         let skip = (joined > h + c).then(|| lay(readout.narrow(0, h + c, joined - h - c)));
         let output = match model.output() {
-            Output::Own(weight) => lay(weight),
-            Output::Tied(weight) => lay(weight.transpose()),
+            Output::Own(weight) => weight,
+            Output::Tied(weight) => weight.transpose(),
         };
         Some(Self {
             cell,
             embedding: Values::of(model.target_embedding.weight.val()),
             gates: (lay(weight.narrow(0, 0, e)), host(gru.input_bias.val())),
             readout: (skip, bias),
-            output,
+            output: parts(output).into_iter().map(lay).collect(),
             embedding_size: e,
         })
     }
@@ -172,19 +182,13 @@ impl Stepper for HostStepper<'_> {
     type State = HostState;
 
     fn vocabulary(&self) -> usize {
-        self.host.output.columns()
+        self.host.output.iter().map(Right::columns).sum()
     }
 
     fn step(&mut self, rows: HostState, last: &[usize]) -> Step<HostState> {
         let share = last.len().div_ceil(self.cores).max(1);
-        let v = self.vocabulary();
-        let mut log_probs = vec![0.0; last.len() * v];
-        let shares: Vec<Share> = last
-            .par_chunks(share)
-            .zip(log_probs.par_chunks_mut(share * v))
-            .enumerate()
-            .map(|(i, (last, log_probs))| self.step_rows(&rows, i * share, last, log_probs))
-            .collect();
+        let shares: Vec<Share> =
+            last.par_chunks(share).enumerate().map(|(i, last)| self.step_rows(&rows, i * share, last)).collect();
         let all = |of: fn(&Share) -> &[f32]| shares.iter().map(of).collect::<Vec<_>>().concat();
         let attention = match self.host.cell.plan.matching {
             Some(_) => shares
@@ -195,7 +199,7 @@ impl Stepper for HostStepper<'_> {
             None => Vec::new(),
         };
         let state = HostState { state: all(|s| &s.state), fed: all(|s| &s.readouts), sentence: rows.sentence };
-        Step { log_probs, attention, state }
+        Step { log_probs: self.log_probs(&state.fed, last.len()), attention, state }
     }
 
     fn select(&self, rows: HostState, order: &[usize]) -> HostState {
@@ -222,9 +226,42 @@ impl HostStepper<'_> {
         Source { keys: &keys[first * k..][..length * k], values: &values[first * c..][..length * c] }
     }
 
-    /// One core's rows: from their last tokens to log-probabilities.
-    fn step_rows(&self, rows: &HostState, first: usize, last: &[usize], log_probs: &mut [f32]) -> Share {
-        let HostModel { cell, embedding, gates, readout, output, embedding_size: e, .. } = self.host;
+    /// Readouts `[N, R]` → log-probabilities `[N, V]`. Cores that share a step take columns, so that each reads only
+    /// its part of the weights.
+    fn log_probs(&self, readouts: &[f32], rows: usize) -> Vec<f32> {
+        let (v, r) = (self.vocabulary(), self.host.cell.plan.sizes.readout);
+        let mut log_probs = vec![0.0; rows * v];
+        let readouts = Matrix::new(readouts, [rows, r]);
+        let firsts = self.host.output.iter().scan(0, |next, part| {
+            let first = *next;
+            *next += part.columns();
+            Some(first)
+        });
+        if self.cores == 1 {
+            for (part, first) in self.host.output.iter().zip(firsts) {
+                part.multiply(readouts, &mut log_probs[first..], v, Write::Replace);
+            }
+            log_probs.chunks_mut(v).for_each(log_softmax);
+            return log_probs;
+        }
+        let multiply = |part: &Right| {
+            let mut logits = vec![0.0; rows * part.columns()];
+            part.multiply(readouts, &mut logits, part.columns(), Write::Replace);
+            logits
+        };
+        let found: Vec<Vec<f32>> = self.host.output.par_iter().map(multiply).collect();
+        for ((part, logits), first) in self.host.output.iter().zip(&found).zip(firsts) {
+            for (row, logits) in log_probs.chunks_mut(v).zip(logits.chunks(part.columns())) {
+                row[first..][..part.columns()].copy_from_slice(logits);
+            }
+        }
+        log_probs.par_chunks_mut(v).for_each(log_softmax);
+        log_probs
+    }
+
+    /// One core's rows: from their last tokens to readouts.
+    fn step_rows(&self, rows: &HostState, first: usize, last: &[usize]) -> Share {
+        let HostModel { cell, embedding, gates, readout, embedding_size: e, .. } = self.host;
         let Sizes { hidden: h, key: k, context: c, readout: r } = cell.plan.sizes;
         let (n, e) = (last.len(), *e);
         let sentences = &rows.sentence[first..][..n];
@@ -264,12 +301,19 @@ impl HostStepper<'_> {
                 readout: &mut share.readouts,
             },
         );
-        let v = output.columns();
-        output.multiply(Matrix::new(&share.readouts, [n, r]), log_probs, v, Write::Replace);
-        log_probs.chunks_mut(v).for_each(log_softmax);
         share
     }
 }
+
+/// The columns of a matrix in as many parts as there are cores, but not smaller than is worth it.
+fn parts(matrix: Tensor<2>) -> Vec<Tensor<2>> {
+    let columns = matrix.dims()[1];
+    let part = columns.div_ceil(rayon::current_num_threads()).next_multiple_of(FEWEST_COLUMNS);
+    (0..columns).step_by(part).map(|first| matrix.clone().narrow(1, first, part.min(columns - first))).collect()
+}
+
+/// Columns of a part come in multiples of this.
+const FEWEST_COLUMNS: usize = 64;
 
 fn host<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     Values::of(tensor).to_vec()

@@ -4,7 +4,7 @@ use burn::module::{Module, ModuleVisitor, Param};
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor};
 use zhuyi::attention::{AttentionConfig, ScoreKind};
-use zhuyi::kernels::Precision;
+use zhuyi::kernels::Form;
 use zhuyi::kernels::gru::ResetForm;
 use zhuyi::model::decoder::{DecoderConfig, Timing};
 use zhuyi::model::host::HostModel;
@@ -86,9 +86,10 @@ fn search_on_slices_agrees_with_search_on_tensors() {
     let sources: [&[usize]; 4] = [&[4, 5, 6, 7, 2], &[8, 2], &[9, 10, 4, 2], &[5, 2]];
     let mut compared = 0;
     for (name, model) in models(&device) {
-        let Some(host) = HostModel::new(&model, Precision::F32) else { continue };
+        let hosts = [Form::Plain, Form::Packed].map(|form| HostModel::new(&model, form));
+        let [Some(plain), Some(packed)] = &hosts else { continue };
         compared += 1;
-        for beam in [1, 3] {
+        for (host, beam) in [(plain, 1), (plain, 3), (packed, 1), (packed, 3)] {
             let request = Request {
                 beam,
                 length_penalty: LengthPenalty::default(),

@@ -47,7 +47,7 @@ pub(super) struct Tape {
 pub(super) fn run(tensors: Tensors, plan: Plan, lengths: Vec<usize>) -> Saved {
     let Sizes { hidden: h, readout: r, key: k, context: c } = plan.sizes;
     let pack = |weight: &FlexTensor, rows, columns| {
-        Right::Full(Packed::new(Matrix::new(floats(weight), [rows, columns])))
+        Right::Packed(Packed::new(Matrix::new(floats(weight), [rows, columns])))
     };
     let cell = Cell {
         plan,

@@ -1,22 +1,25 @@
 //! Matrix products on slices in 32 bits.
 //!
-//! Three ways, for three uses. [`wide`] is one large product over all cores by the `gemm` crate (burn-flex's own).
+//! Four ways, for four uses. [`wide`] is one large product over all cores by the `gemm` crate (burn-flex's own).
 //! [`packed`] is ours: the right side is laid out once and then multiplied many times with few rows, as a
 //! recurrent step does; the crate lays it out anew at every call, which costs it half its speed there.
-//! [`int8`] is the same in 8 bits, for translating.
+//! [`int8`] is the same in 8 bits, for translating. [`plain`] lays nothing out, for a first sentence.
 
 pub mod int8;
 mod micro;
 pub mod packed;
+mod plain;
 
 use std::time::Instant;
 
 use gemm::Parallelism;
 use rayon::prelude::*;
 
+use burn::backend::flex::FlexTensor;
 use burn::tensor::Tensor;
 pub use int8::Int8;
 pub use packed::Packed;
+use plain::Plain;
 use serde::{Deserialize, Serialize};
 
 /// A matrix in a slice: its rows are `row` apart, its columns `column`.
@@ -39,6 +42,19 @@ impl<'a> Matrix<'a> {
     pub fn with_rows_apart(values: &'a [f32], [rows, columns]: [usize; 2], row: usize) -> Self {
         assert!(rows == 0 || values.len() >= (rows - 1) * row + columns, "a matrix lies inside its slice");
         Self { values, rows, columns, row, column: 1 }
+    }
+
+    /// A tensor on flex in 32 bits, if its rows or its columns lie in one piece each.
+    fn of(tensor: &'a FlexTensor) -> Option<Self> {
+        let [rows, columns] = tensor.layout().shape().dims();
+        let values = &tensor.storage()[tensor.layout().start_offset()..];
+        match *tensor.layout().strides() {
+            [row, 1] => Some(Self::with_rows_apart(values, [rows, columns], usize::try_from(row).ok()?)),
+            [1, column] => {
+                Some(Self::with_rows_apart(values, [columns, rows], usize::try_from(column).ok()?).transposed())
+            }
+            _ => None,
+        }
     }
 
     /// The same numbers, rows as columns.
@@ -84,28 +100,48 @@ impl Precision {
     }
 }
 
-/// A right side laid out for many products with few rows.
+/// How right sides are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// In 32 bits as they lie: ready at once.
+    Plain,
+    /// In 32 bits, laid out.
+    Packed,
+    /// In 8 bits, laid out.
+    Int8,
+}
+
+impl Form {
+    /// All.
+    pub const ALL: [Self; 3] = [Self::Plain, Self::Packed, Self::Int8];
+}
+
+/// A right side for products with few rows.
 #[derive(Clone, Debug)]
 pub enum Right {
-    /// In 32 bits.
-    Full(Packed),
-    /// In 8 bits.
+    /// In 32 bits as it lies.
+    Plain(Plain),
+    /// In 32 bits, laid out.
+    Packed(Packed),
+    /// In 8 bits, laid out.
     Int8(Int8),
 }
 
 impl Right {
-    /// Lays out a tensor on flex in 32 bits.
-    pub fn of(right: Tensor<2>, precision: Precision) -> Self {
-        match precision {
-            Precision::F32 => Self::Full(Packed::of(right)),
-            Precision::Int8 => Self::Int8(Int8::of(right)),
+    /// Takes a tensor on flex in 32 bits.
+    pub fn of(right: Tensor<2>, form: Form) -> Self {
+        match form {
+            Form::Plain => Self::Plain(Plain::of(right)),
+            Form::Packed => Self::Packed(Packed::of(right)),
+            Form::Int8 => Self::Int8(Int8::of(right)),
         }
     }
 
     /// Columns of the result.
     pub fn columns(&self) -> usize {
         match self {
-            Self::Full(right) => right.columns(),
+            Self::Plain(right) => right.columns(),
+            Self::Packed(right) => right.columns(),
             Self::Int8(right) => right.columns(),
         }
     }
@@ -113,7 +149,8 @@ impl Right {
     /// left · this on this thread, into rows that are `out_row` apart.
     pub fn multiply(&self, left: Matrix<'_>, out: &mut [f32], out_row: usize, write: Write) {
         match self {
-            Self::Full(right) => right.multiply(left, out, out_row, write),
+            Self::Plain(right) => right.multiply(left, out, out_row, write),
+            Self::Packed(right) => right.multiply(left, out, out_row, write),
             Self::Int8(right) => right.multiply(left, out, out_row, write),
         }
     }

@@ -56,12 +56,11 @@ impl Packed {
 
     /// Lays out a tensor on flex in 32 bits, whatever its strides.
     pub fn of(right: Tensor<2>) -> Self {
-        let [rows, columns] = right.dims();
         let right = flex::primitive(right);
-        if right.layout().strides() == [1, rows as isize] && right.layout().start_offset() == 0 {
-            return Self::new(Matrix::new(right.storage(), [columns, rows]).transposed());
+        match Matrix::of(&right) {
+            Some(matrix) => Self::new(matrix),
+            None => Self::new(Matrix::new(flex::floats(&right.to_contiguous()), right.layout().shape().dims())),
         }
-        Self::new(Matrix::new(flex::floats(&right.to_contiguous()), [rows, columns]))
     }
 
     /// Columns of the result.

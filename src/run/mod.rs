@@ -12,8 +12,10 @@
 //! It can be moved: no absolute path is inside. Files are written aside, synced and renamed, so a crash or a
 //! full disk leaves the old one whole.
 
+mod weights;
+
 use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use burn::store::{ModuleSnapshot, SafetensorsStore};
@@ -26,6 +28,7 @@ use crate::model::{Seq2Seq, Vocabularies};
 use crate::text::Tokenizer;
 use crate::train::batch::Example;
 use crate::train::{Event, Schedule};
+use weights::Weights;
 
 /// The format of run directories that this version writes and reads.
 const FORMAT: u32 = 1;
@@ -319,23 +322,14 @@ impl RunDir {
     fn load_model(&self, config: &Config, device: &Device) -> Result<(Seq2Seq, Vocabularies)> {
         let path = self.0.join(MODEL);
         let unfit = |why: String| Error::data(&path, format!("does not fit this run's config: {why}"));
-        let header = safetensors_header(&path)?;
-        let rows = |name: &str| header[name]["shape"][0].as_u64().map(|rows| rows as usize);
-        let (Some(source), Some(target)) = (rows("source_embedding.weight"), rows("target_embedding.weight"))
-        else {
+        let weights = Weights::open(&path)?;
+        let rows = |name: &str| weights.rows(&format!("{name}_embedding.weight"));
+        let (Some(source), Some(target)) = (rows("source"), rows("target")) else {
             return Err(unfit("its embeddings are missing".into()));
         };
         let vocabularies = Vocabularies { source, target };
-        let mut model = config.model().blank(vocabularies, device)?;
-        let mut store = SafetensorsStore::from_file(&path).skip_enum_variants(true).validate(true);
-        let loaded = model.load_from(&mut store).map_err(|why| unfit(why.to_string().replace('\n', " ")))?;
-        let (errors, missing, unused) = (loaded.errors.first(), loaded.missing.first(), loaded.unused.first());
-        match (errors, missing, unused) {
-            (Some(why), _, _) => Err(unfit(why.to_string())),
-            (_, Some((name, _)), _) => Err(unfit(format!("{name} is missing"))),
-            (_, _, Some(name)) => Err(unfit(format!("{name} has no place in the model"))),
-            _ => Ok((model, vocabularies)),
-        }
+        let model = weights.fill(config.model().blank(vocabularies, device)?).map_err(unfit)?;
+        Ok((model, vocabularies))
     }
 
     fn read(&self, name: &str) -> Result<String> {
@@ -350,17 +344,6 @@ impl RunDir {
         }
         write_whole(&path, bytes)
     }
-}
-
-/// The header of a safetensors file: a length in eight bytes, then names, shapes and places as JSON.
-fn safetensors_header(path: &Path) -> Result<serde_json::Value> {
-    let broken = |why: String| Error::data(path, format!("not a safetensors file: {why}"));
-    let mut file = File::open(path).map_err(Error::io(path))?;
-    let mut length = [0; 8];
-    file.read_exact(&mut length).map_err(|why| broken(why.to_string()))?;
-    let mut header = Vec::new();
-    file.take(u64::from_le_bytes(length)).read_to_end(&mut header).map_err(Error::io(path))?;
-    serde_json::from_slice(&header).map_err(|why| broken(why.to_string()))
 }
 
 /// Writes a file aside, syncs it and renames it over the old one.
