@@ -90,7 +90,7 @@ fn dropout_and_gradient(bencher: Bencher) {
     let (b, t, h, _) = SIZES;
     let x = random([b, t, h]);
     bencher.bench(|| {
-        Dropout::new(0.3).forward(x.clone()).sum().backward();
+        Dropout::new(0.3).noisy(1).forward(x.clone(), 0).sum().backward();
     });
 }
 
