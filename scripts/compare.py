@@ -24,7 +24,7 @@ PACKAGES = ["torch==2.11.0", "numpy", "safetensors", "joeynmt==2.3.0", "importli
 # The sizes of the comparison: E 256, encoder 2 × 256, decoder 512, no dropout, no smoothing.
 SIZES = [
     "decoder.hidden=512", "decoder.tied=false", "attention.size=512", "model.dropout=0",
-    "train.label_smoothing=0",
+    "train.label_smoothing=0", "train.batch_sentences=64",
 ]
 LUONG = [*SIZES, "attention.score=general", "decoder.timing=after"]
 BAHDANAU = [*SIZES, "attention.score=additive", "decoder.timing=before"]
@@ -113,7 +113,8 @@ class Comparison:
 
     def translation_settings(self):
         test = [f"${{ZHUYI_DATA}}/multi30k/test_2016_flickr.{side}" for side in ("de", "en")]
-        return [*FEEDING, f"data.dev={json.dumps(test)}"]
+        # JoeyNMT's length penalty (joeynmt_twin.py).
+        return [*FEEDING, f"data.dev={json.dumps(test)}", "search.length_penalty=gnmt:1"]
 
     def model(self):
         """A trained model of JoeyNMT's kind; trained once and kept."""

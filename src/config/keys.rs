@@ -39,7 +39,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("attention.size", "size in which queries and keys are compared (additive, concat, scaled-dot)"),
     ("attention.max_positions", "the longest source that location can point into"),
     ("model.dropout", "share of values set to 0 in training"),
-    ("train.seed", "decides first weights, order of batches and dropout"),
+    ("train.seed", "decides first weights, order of batches and (with the number of cores) dropout"),
     ("train.max_epochs", "the most passes over the data"),
     ("train.max_steps", "the most updates"),
     ("train.max_minutes", "the most minutes, validation included"),

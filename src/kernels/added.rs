@@ -6,7 +6,7 @@ use burn::backend::{Backend, Dispatch, Flex, backend_extension};
 use burn::tensor::Tensor;
 use rayon::prelude::*;
 
-use super::flex::{can_take, floats};
+use super::flex::{can_take, contiguous, floats};
 use super::simd::{self, PIECE};
 
 /// Implemented for flex; gradients carry no graph.
@@ -17,7 +17,7 @@ trait AddedOps: Backend {
 
 impl AddedOps for Flex {
     fn added(to: FlexTensor, more: FlexTensor) -> FlexTensor {
-        let (mut to, more) = (to.to_contiguous(), more.to_contiguous());
+        let (mut to, more) = (contiguous(to), contiguous(more));
         to.storage_mut::<f32>().par_chunks_mut(PIECE).zip(floats(&more).par_chunks(PIECE)).for_each(
             |(to, more)| {
                 simd::run(

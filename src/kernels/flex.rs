@@ -27,6 +27,12 @@ pub(super) fn primitive<const D: usize>(tensor: Tensor<D>) -> FlexTensor {
     }
 }
 
+/// The same with its values one after the other; copied only if they were not. Taken by value, so that whoever
+/// holds the tensor alone can write into it: a copy is made at the first write while another handle lives.
+pub(super) fn contiguous(tensor: FlexTensor) -> FlexTensor {
+    tensor.to_contiguous()
+}
+
 /// A tensor's values as a slice, not copied if they lie one after the other.
 #[derive(Clone, Debug)]
 pub(crate) struct Values(FlexTensor);

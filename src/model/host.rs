@@ -17,7 +17,7 @@ use crate::kernels::product::{Form, Matrix, Precision, Right, Write};
 use crate::kernels::{Values, log_softmax};
 use crate::search::{Step, Stepper};
 
-/// A model with its weights laid out for decoding.
+/// A model with its weights in a form for decoding.
 #[derive(Debug)]
 pub struct HostModel {
     cell: Cell,
@@ -79,7 +79,7 @@ pub struct HostStepper<'a> {
     lengths: Vec<usize>,
     /// S.
     positions: usize,
-    /// Cores that share the rows of a step.
+    /// Cores that share a step: its rows, then the output's columns.
     cores: usize,
 }
 
@@ -150,8 +150,8 @@ impl HostModel {
         })
     }
 
-    /// Reads the sources with the model that the weights are of: one row each. `cores` of them share the rows of
-    /// a step.
+    /// Reads the sources with the model that the weights are of: one row each. `cores` of them share a
+    /// step.
     pub fn start(&self, model: &Seq2Seq, batch: &SourceBatch, cores: usize) -> (HostStepper<'_>, HostState) {
         let (memory, state) = model.encode(batch);
         let (b, positions) = (batch.lengths.len(), memory.values.dims()[1]);
@@ -232,14 +232,11 @@ impl HostStepper<'_> {
         let (v, r) = (self.vocabulary(), self.host.cell.plan.sizes.readout);
         let mut log_probs = vec![0.0; rows * v];
         let readouts = Matrix::new(readouts, [rows, r]);
-        let firsts = self.host.output.iter().scan(0, |next, part| {
-            let first = *next;
-            *next += part.columns();
-            Some(first)
-        });
         if self.cores == 1 {
-            for (part, first) in self.host.output.iter().zip(firsts) {
+            let mut first = 0;
+            for part in &self.host.output {
                 part.multiply(readouts, &mut log_probs[first..], v, Write::Replace);
+                first += part.columns();
             }
             log_probs.chunks_mut(v).for_each(log_softmax);
             return log_probs;
@@ -250,12 +247,16 @@ impl HostStepper<'_> {
             logits
         };
         let found: Vec<Vec<f32>> = self.host.output.par_iter().map(multiply).collect();
-        for ((part, logits), first) in self.host.output.iter().zip(&found).zip(firsts) {
-            for (row, logits) in log_probs.chunks_mut(v).zip(logits.chunks(part.columns())) {
-                row[first..][..part.columns()].copy_from_slice(logits);
+        log_probs.par_chunks_mut(v).enumerate().for_each(|(i, row)| {
+            let mut rest = &mut *row;
+            for logits in &found {
+                let columns = logits.len() / rows;
+                let (slots, after) = rest.split_at_mut(columns);
+                slots.copy_from_slice(&logits[i * columns..][..columns]);
+                rest = after;
             }
-        }
-        log_probs.par_chunks_mut(v).for_each(log_softmax);
+            log_softmax(row);
+        });
         log_probs
     }
 
@@ -305,15 +306,18 @@ impl HostStepper<'_> {
     }
 }
 
-/// The columns of a matrix in as many parts as there are cores, but not smaller than is worth it.
+/// The columns of a matrix in a part for each core, up to [`PARTS`].
 fn parts(matrix: Tensor<2>) -> Vec<Tensor<2>> {
     let columns = matrix.dims()[1];
-    let part = columns.div_ceil(rayon::current_num_threads()).next_multiple_of(FEWEST_COLUMNS);
+    let part = columns.div_ceil(rayon::current_num_threads().min(PARTS)).next_multiple_of(GRAIN);
     (0..columns).step_by(part).map(|first| matrix.clone().narrow(1, first, part.min(columns - first))).collect()
 }
 
+/// More would each do too little, and in 8 bits every part rounds the left side anew.
+const PARTS: usize = 4;
+
 /// Columns of a part come in multiples of this.
-const FEWEST_COLUMNS: usize = 64;
+const GRAIN: usize = 64;
 
 fn host<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     Values::of(tensor).to_vec()

@@ -11,6 +11,7 @@ use super::encoder::{Encoder, EncoderConfig};
 use crate::attention::{AttentionConfig, Memory, Score, Sizes, SourceMask};
 use crate::error::{Error, Result};
 use crate::init::{self, Bias, Draw};
+use crate::kernels::cores;
 use crate::kernels::cross_entropy::Output;
 use crate::kernels::dropout::Dropout;
 use crate::rng::Rng;
@@ -202,8 +203,11 @@ impl Seq2Seq {
     /// A copy for one step of training, with dropout's noise of a seed. It has a graph of its own, so that
     /// gradients of several copies can be computed at the same time.
     pub fn noisy(&self, seed: u64) -> Self {
-        // Devices other than flex draw the noise themselves.
-        self.source_embedding.weight.val().device().seed(seed);
+        let device = self.source_embedding.weight.val().device();
+        if cores(&device) == 1 {
+            // Devices other than flex draw the noise themselves.
+            device.seed(seed);
+        }
         let mut copy = self.clone().map(&mut OwnGraph);
         let mut seeds = Rng::new(seed, 0);
         copy.dropout = copy.dropout.noisy(seeds.bits());

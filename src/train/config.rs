@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TrainConfig {
-    /// Decides first weights, order of batches and dropout.
+    /// Decides first weights, order of batches and, with the number of cores, dropout.
     pub seed: u64,
     /// The most passes over the training data.
     pub max_epochs: usize,

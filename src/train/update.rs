@@ -26,7 +26,8 @@ impl Seen {
 }
 
 /// Moves the weights of a model (on an autodiff device) at a learning rate by batches that are taken as one, each
-/// by a core of its own: a core that goes all the way waits for nobody. Dropout follows from `noise`.
+/// by a core of its own: cores that share every product wait for each other at every product. Dropout follows
+/// from `noise`.
 pub fn update(
     model: Seq2Seq,
     adam: &mut Adam,

@@ -42,7 +42,7 @@ impl Plan {
     }
 }
 
-/// The weights of a step, laid out for many products.
+/// The weights of a step.
 #[derive(Clone, Debug)]
 pub struct Cell {
     /// How it goes.

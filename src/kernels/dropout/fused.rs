@@ -9,6 +9,7 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, Backend, Flex, backend_extension};
 use rayon::prelude::*;
 
+use crate::kernels::flex::contiguous;
 use crate::kernels::simd::{self, PIECE};
 
 /// Implemented for flex with and without gradients; other devices never come here.
@@ -60,7 +61,7 @@ struct Dropped {
 impl Dropped {
     /// Drops and scales, in the same memory where nobody else holds it.
     fn apply(self, values: FlexTensor) -> FlexTensor {
-        let mut values = values.to_contiguous();
+        let mut values = contiguous(values);
         let (scale, limit) = ((1.0 / (1.0 - self.share)) as f32, (self.share * 4_294_967_296.0) as u32);
         let (low, high) = (self.seed as u32, (self.seed >> 32) as u32);
         values.storage_mut::<f32>().par_chunks_mut(PIECE).enumerate().for_each(|(chunk, values)| {

@@ -111,11 +111,6 @@ pub enum Form {
     Int8,
 }
 
-impl Form {
-    /// All.
-    pub const ALL: [Self; 3] = [Self::Plain, Self::Packed, Self::Int8];
-}
-
 /// A right side for products with few rows.
 #[derive(Clone, Debug)]
 pub enum Right {
@@ -156,8 +151,8 @@ impl Right {
     }
 }
 
-/// Rows of a left side that are worth a core of their own: with fewer, the right side is read more than it is
-/// multiplied with.
+/// Rows of a left side that are worth a core of their own in a recurrence, where the right side is read anew at
+/// every step.
 pub const FEWEST_ROWS: usize = 32;
 
 /// Whether a product replaces what is there or adds to it.
