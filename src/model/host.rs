@@ -1,5 +1,6 @@
 //! The model as search sees it on flex: the decoder's step on slices ([`crate::kernels::attentive::Cell`]), its
-//! weights laid out once (after the first few sentences), keys and values computed once a sentence, rows moved without what did not change.
+//! weights laid out once (after the first few sentences), keys and values computed once a sentence, rows moved
+//! without what did not change.
 //!
 //! In 32 bits the same numbers as [`super::stepper::ModelStepper`]'s, which takes every model on every device.
 
@@ -95,8 +96,8 @@ pub struct HostState {
 }
 
 impl HostModel {
-    /// The weights of a model without gradients, if the kernels know all of its parts: on flex in 32
-    /// bits, one decoder layer with the reset gate after, any score but `linear` and `location`.
+    /// The weights of a model without gradients, if the kernels know all of its parts: on flex in 32 bits, one
+    /// decoder layer with the reset gate after, any score but `linear` and `location`.
     pub fn new(model: &Seq2Seq, form: Form) -> Option<Self> {
         let lay = |weight: Tensor<2>| Right::of(weight, form);
         let decoder = &model.decoder;
@@ -150,7 +151,7 @@ impl HostModel {
         })
     }
 
-    /// Reads the sources with the model that the weights are of: one row each. `cores` of them share a
+    /// Reads the sources with the model that the weights are of: one row each. So many `cores` share a
     /// step.
     pub fn start(&self, model: &Seq2Seq, batch: &SourceBatch, cores: usize) -> (HostStepper<'_>, HostState) {
         let (memory, state) = model.encode(batch);
@@ -226,8 +227,8 @@ impl HostStepper<'_> {
         Source { keys: &keys[first * k..][..length * k], values: &values[first * c..][..length * c] }
     }
 
-    /// Readouts `[N, R]` → log-probabilities `[N, V]`. Cores that share a step take columns, so that each reads only
-    /// its part of the weights.
+    /// Readouts `[N, R]` → log-probabilities `[N, V]`. Cores that share a step take columns, so that each reads
+    /// only its part of the weights.
     fn log_probs(&self, readouts: &[f32], rows: usize) -> Vec<f32> {
         let (v, r) = (self.vocabulary(), self.host.cell.plan.sizes.readout);
         let mut log_probs = vec![0.0; rows * v];

@@ -11,7 +11,7 @@ use super::encoder::{Encoder, EncoderConfig};
 use crate::attention::{AttentionConfig, Memory, Score, Sizes, SourceMask};
 use crate::error::{Error, Result};
 use crate::init::{self, Bias, Draw};
-use crate::kernels::cores;
+use crate::kernels::attentive::can_take;
 use crate::kernels::cross_entropy::Output;
 use crate::kernels::dropout::Dropout;
 use crate::rng::Rng;
@@ -203,10 +203,10 @@ impl Seq2Seq {
     /// A copy for one step of training, with dropout's noise of a seed. It has a graph of its own, so that
     /// gradients of several copies can be computed at the same time.
     pub fn noisy(&self, seed: u64) -> Self {
-        let device = self.source_embedding.weight.val().device();
-        if cores(&device) == 1 {
-            // Devices other than flex draw the noise themselves.
-            device.seed(seed);
+        let weight = self.source_embedding.weight.val();
+        if !can_take(&weight) {
+            // There the device draws the noise.
+            weight.device().seed(seed);
         }
         let mut copy = self.clone().map(&mut OwnGraph);
         let mut seeds = Rng::new(seed, 0);

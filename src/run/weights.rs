@@ -30,7 +30,8 @@ impl Weights {
     /// A file that can't be read or is something else.
     pub fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(Error::io(path))?;
-        // SAFETY: nobody writes into the file, see above. All pages are mapped in one call: one by one takes longer.
+        // SAFETY: nobody writes into the file, see above. All pages are mapped in one call: one by one takes
+        // longer.
         let map = unsafe { MmapOptions::new().populate().map(&file) }.map_err(Error::io(path))?;
         let map = bytes::Bytes::from_owner(map);
         let (header, metadata) = SafeTensors::read_metadata(&map)

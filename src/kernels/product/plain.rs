@@ -8,8 +8,8 @@ use super::{Matrix, Write};
 use crate::kernels::flex;
 use crate::kernels::simd;
 
-/// Columns that are worked on at a time, where rows lie one after the other: long enough that memory is read in long
-/// runs (with 512 half as fast again a step), short enough that results for a few rows stay in a core's second cache.
+/// Columns that are worked on at a time, where rows lie one after the other: enough that memory is read in long runs
+/// (with 512 a step takes 1.4 times as long), few enough that results for some rows stay in a core's second cache.
 const BLOCK: usize = 4096;
 
 /// Rows of the right side that are added in one visit of the result.
