@@ -81,48 +81,37 @@ pub fn log_sum_exp(row: &[f32]) -> f32 {
     run(
         #[inline(always)]
         || {
-            let most = largest(row);
-            let (blocks, rest) = row.as_chunks::<LANES>();
-            let mut sums = [0.0; LANES];
-            for block in blocks {
-                for (sum, x) in sums.iter_mut().zip(block) {
-                    *sum += exp(x - most);
-                }
-            }
-            let rest: f32 = rest.iter().map(|x| exp(x - most)).sum();
-            most + (sums.iter().sum::<f32>() + rest).ln()
+            let (most, sum) = largest_and_exp_sum(row);
+            most + sum.ln()
         },
     )
 }
 
-/// A row of logits → log-probabilities.
-pub fn log_softmax(row: &mut [f32]) {
-    let log_sum = log_sum_exp(row);
-    run(
-        #[inline(always)]
-        || {
-            for x in row {
-                *x -= log_sum;
-            }
-        },
-    );
-}
-
-/// The largest of some numbers; −∞ if there are none. What is no number is passed over.
-pub fn largest(values: &[f32]) -> f32 {
-    run(
-        #[inline(always)]
-        || {
-            let (blocks, rest) = values.as_chunks::<LANES>();
-            let mut most = [f32::NEG_INFINITY; LANES];
-            for block in blocks {
-                for (most, x) in most.iter_mut().zip(block) {
-                    *most = if *x > *most { *x } else { *most };
-                }
-            }
-            most.iter().chain(rest).copied().fold(f32::NEG_INFINITY, f32::max)
-        },
-    )
+/// The largest of some numbers, and Σ e^(x − largest). What is no number is passed over in the first and makes the
+/// second none. Inlined, so that [`run`] around a loop of them is enough.
+#[inline(always)]
+pub fn largest_and_exp_sum(values: &[f32]) -> (f32, f32) {
+    let (blocks, rest) = values.as_chunks::<LANES>();
+    let mut most = [f32::NEG_INFINITY; LANES];
+    for block in blocks {
+        for (most, x) in most.iter_mut().zip(block) {
+            *most = if *x > *most { *x } else { *most };
+        }
+    }
+    let most = most.iter().chain(rest).copied().fold(f32::NEG_INFINITY, f32::max);
+    // −∞ − (−∞) would be no number.
+    let finite = most.max(f32::MIN);
+    let mut sums = [0.0; LANES];
+    for block in blocks {
+        for (sum, x) in sums.iter_mut().zip(block) {
+            *sum += exp(x - finite);
+        }
+    }
+    let mut sum: f32 = sums.iter().sum();
+    for x in rest {
+        sum += exp(x - finite);
+    }
+    (most, sum)
 }
 
 /// Σ x².

@@ -11,11 +11,12 @@ use burn::tensor::Tensor;
 use rayon::prelude::*;
 
 use super::seq2seq::{Seq2Seq, SourceBatch};
+use crate::kernels::Values;
 use crate::kernels::attentive::{Cell, Given, Left, Plan, Sizes, Source, can_take};
 use crate::kernels::cross_entropy::Output;
 use crate::kernels::gru::ResetForm;
-use crate::kernels::product::{Form, Matrix, Precision, Right, Write};
-use crate::kernels::{Values, log_softmax};
+use crate::kernels::log_probs::{BLOCK, LogProbs, Part};
+use crate::kernels::product::{Form, Matrix, Precision, Right, Write, by_columns};
 use crate::search::{Step, Stepper};
 
 /// A model with its weights in a form for decoding.
@@ -28,7 +29,7 @@ pub struct HostModel {
     gates: (Right, Vec<f32>),
     /// From the embedding to the readout (timing `before`), and the readout's bias.
     readout: (Option<Right>, Vec<f32>),
-    /// `[R, V]`, some columns for each core.
+    /// `[R, V]`, some columns at a time.
     output: Vec<Right>,
     embedding_size: usize,
 }
@@ -146,7 +147,7 @@ impl HostModel {
             embedding: Values::of(model.target_embedding.weight.val()),
             gates: (lay(weight.narrow(0, 0, e)), host(gru.input_bias.val())),
             readout: (skip, bias),
-            output: parts(output).into_iter().map(lay).collect(),
+            output: parts(output, form).into_iter().map(lay).collect(),
             embedding_size: e,
         })
     }
@@ -182,15 +183,10 @@ struct Share {
 impl Stepper for HostStepper<'_> {
     type State = HostState;
 
-    fn vocabulary(&self) -> usize {
-        self.host.output.iter().map(Right::columns).sum()
-    }
-
     fn step(&mut self, rows: HostState, last: &[usize]) -> Step<HostState> {
         let share = last.len().div_ceil(self.cores).max(1);
         let shares: Vec<Share> =
             last.par_chunks(share).enumerate().map(|(i, last)| self.step_rows(&rows, i * share, last)).collect();
-        let all = |of: fn(&Share) -> &[f32]| shares.iter().map(of).collect::<Vec<_>>().concat();
         let attention = match self.host.cell.plan.matching {
             Some(_) => shares
                 .iter()
@@ -199,18 +195,22 @@ impl Stepper for HostStepper<'_> {
                 .collect(),
             None => Vec::new(),
         };
-        let state = HostState { state: all(|s| &s.state), fed: all(|s| &s.readouts), sentence: rows.sentence };
-        Step { log_probs: self.log_probs(&state.fed, last.len()), attention, state }
+        let (mut state, mut fed) = (Vec::new(), Vec::new());
+        for share in shares {
+            append(&mut state, share.state);
+            append(&mut fed, share.readouts);
+        }
+        let state = HostState { state, fed, sentence: rows.sentence };
+        let readouts = Matrix::new(&state.fed, [last.len(), self.host.cell.plan.sizes.readout]);
+        let parts = by_columns(readouts, &self.host.output, self.cores, Part::new);
+        Step { log_probs: LogProbs::of_logits(parts, last.len()), attention, state }
     }
 
     fn select(&self, rows: HostState, order: &[usize]) -> HostState {
         let Sizes { hidden: h, readout: r, .. } = self.host.cell.plan.sizes;
-        let gather = |values: &[f32], width: usize| -> Vec<f32> {
-            order.iter().flat_map(|&row| &values[row * width..][..width]).copied().collect()
-        };
         HostState {
-            state: gather(&rows.state, h),
-            fed: gather(&rows.fed, r),
+            state: rows_of(&rows.state, h, order),
+            fed: rows_of(&rows.fed, r, order),
             sentence: order.iter().map(|&row| rows.sentence[row]).collect(),
         }
     }
@@ -227,47 +227,13 @@ impl HostStepper<'_> {
         Source { keys: &keys[first * k..][..length * k], values: &values[first * c..][..length * c] }
     }
 
-    /// Readouts `[N, R]` → log-probabilities `[N, V]`. Cores that share a step take columns, so that each reads
-    /// only its part of the weights.
-    fn log_probs(&self, readouts: &[f32], rows: usize) -> Vec<f32> {
-        let (v, r) = (self.vocabulary(), self.host.cell.plan.sizes.readout);
-        let mut log_probs = vec![0.0; rows * v];
-        let readouts = Matrix::new(readouts, [rows, r]);
-        if self.cores == 1 {
-            let mut first = 0;
-            for part in &self.host.output {
-                part.multiply(readouts, &mut log_probs[first..], v, Write::Replace);
-                first += part.columns();
-            }
-            log_probs.chunks_mut(v).for_each(log_softmax);
-            return log_probs;
-        }
-        let multiply = |part: &Right| {
-            let mut logits = vec![0.0; rows * part.columns()];
-            part.multiply(readouts, &mut logits, part.columns(), Write::Replace);
-            logits
-        };
-        let found: Vec<Vec<f32>> = self.host.output.par_iter().map(multiply).collect();
-        log_probs.par_chunks_mut(v).enumerate().for_each(|(i, row)| {
-            let mut rest = &mut *row;
-            for logits in &found {
-                let columns = logits.len() / rows;
-                let (slots, after) = rest.split_at_mut(columns);
-                slots.copy_from_slice(&logits[i * columns..][..columns]);
-                rest = after;
-            }
-            log_softmax(row);
-        });
-        log_probs
-    }
-
     /// One core's rows: from their last tokens to readouts.
     fn step_rows(&self, rows: &HostState, first: usize, last: &[usize]) -> Share {
         let HostModel { cell, embedding, gates, readout, embedding_size: e, .. } = self.host;
         let Sizes { hidden: h, key: k, context: c, readout: r } = cell.plan.sizes;
         let (n, e) = (last.len(), *e);
         let sentences = &rows.sentence[first..][..n];
-        let embedded: Vec<f32> = last.iter().flat_map(|&id| &embedding[id * e..][..e]).copied().collect();
+        let embedded = rows_of(embedding, e, last);
         let embedded = Matrix::new(&embedded, [n, e]);
         let mut said = gates.1.repeat(n);
         gates.0.multiply(embedded, &mut said, 3 * h, Write::Add);
@@ -278,7 +244,7 @@ impl HostStepper<'_> {
         let sources: Vec<Source<'_>> = sentences.iter().map(|&sentence| self.source(sentence)).collect();
         let mut context = match cell.plan.matching {
             Some(_) => vec![0.0; n * c],
-            None => sentences.iter().flat_map(|&i| &self.summaries[i * c..][..c]).copied().collect(),
+            None => rows_of(&self.summaries, c, sentences),
         };
         let positions = if cell.plan.matching.is_some() { self.positions } else { 0 };
         let mut share =
@@ -307,18 +273,34 @@ impl HostStepper<'_> {
     }
 }
 
-/// The columns of a matrix in a part for each core, up to [`PARTS`].
-fn parts(matrix: Tensor<2>) -> Vec<Tensor<2>> {
+/// The columns of a matrix in parts. Laid out, a part is as wide as its logits can be looked at while they are in
+/// the cache; as it lies, wide rows are read the faster, and there is one for each core.
+fn parts(matrix: Tensor<2>, form: Form) -> Vec<Tensor<2>> {
     let columns = matrix.dims()[1];
-    let part = columns.div_ceil(rayon::current_num_threads().min(PARTS)).next_multiple_of(GRAIN);
+    let part = match form {
+        Form::Plain => columns.div_ceil(rayon::current_num_threads()).next_multiple_of(BLOCK),
+        Form::Packed | Form::Int8 => BLOCK,
+    };
     (0..columns).step_by(part).map(|first| matrix.clone().narrow(1, first, part.min(columns - first))).collect()
 }
 
-/// More would each do too little, and in 8 bits every part rounds the left side anew.
-const PARTS: usize = 4;
+/// Without a copy where there is nothing to join.
+fn append(values: &mut Vec<f32>, more: Vec<f32>) {
+    if values.is_empty() {
+        *values = more;
+    } else {
+        values.extend(more);
+    }
+}
 
-/// Columns of a part come in multiples of this.
-const GRAIN: usize = 64;
+/// Some rows of a matrix, one after the other.
+fn rows_of(values: &[f32], width: usize, rows: &[usize]) -> Vec<f32> {
+    let mut out = Vec::with_capacity(rows.len() * width);
+    for &row in rows {
+        out.extend_from_slice(&values[row * width..][..width]);
+    }
+    out
+}
 
 fn host<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     Values::of(tensor).to_vec()

@@ -6,6 +6,7 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use super::decoder::DecoderState;
 use super::seq2seq::{Seq2Seq, SourceBatch, TargetBatch};
 use crate::attention::Memory;
+use crate::kernels::log_probs::LogProbs;
 use crate::search::{Step, Stepper};
 
 /// Drives a model one token at a time.
@@ -42,10 +43,6 @@ impl<'a> ModelStepper<'a> {
 impl Stepper for ModelStepper<'_> {
     type State = RowStates;
 
-    fn vocabulary(&self) -> usize {
-        self.vocabulary
-    }
-
     fn step(&mut self, rows: RowStates, last: &[usize]) -> Step<RowStates> {
         let inputs: Vec<&[usize]> = last.chunks(1).collect();
         let target = TargetBatch::new(&inputs, &self.device);
@@ -56,7 +53,7 @@ impl Stepper for ModelStepper<'_> {
             floats(weights).chunks(positions.max(1)).map(<[f32]>::to_vec).take(rows).collect()
         });
         Step {
-            log_probs: floats(log_softmax(logits, 1)),
+            log_probs: LogProbs::given(floats(log_softmax(logits, 1)), self.vocabulary),
             attention: attention.unwrap_or_default(),
             state: RowStates { memory: rows.memory, state: decoded.state },
         }

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Hypothesis, LengthPenalty, Stepper};
 use crate::error::{Error, Result};
-use crate::kernels::{Precision, largest};
+use crate::kernels::Precision;
+use crate::kernels::log_probs::LogProbs;
 
 /// How translations are searched for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -119,16 +120,9 @@ struct Candidate {
     log_prob: f64,
 }
 
-/// Tokens that are looked at together before each by itself.
-const BLOCK: usize = 256;
-
-/// Puts a candidate where it belongs among the best `most`, unless it is too bad or may not be. All have the
-/// same length here, so the length penalty can't change their order.
-fn insert(best: &mut Vec<Candidate>, candidate: Candidate, most: usize, may: impl Fn(usize) -> bool) {
-    let worst = best.get(most - 1).map_or(f64::NEG_INFINITY, |worst| worst.log_prob);
-    if candidate.log_prob.is_nan() || candidate.log_prob <= worst || !may(candidate.token) {
-        return;
-    }
+/// Puts a candidate where it belongs among the best `most`. All have the same length here, so the length penalty can't
+/// change their order.
+fn insert(best: &mut Vec<Candidate>, candidate: Candidate, most: usize) {
     let place = best.partition_point(|better| better.log_prob >= candidate.log_prob);
     best.insert(place, candidate);
     best.truncate(most);
@@ -147,13 +141,11 @@ pub fn beam_search<S: Stepper>(stepper: &mut S, state: S::State, request: &Reque
     while let Some(before) = state.take_if(|_| live(&sentences).next().is_some()) {
         let last: Vec<usize> = live(&sentences).map(|hypothesis| last_token(stepper, hypothesis)).collect();
         let step = stepper.step(before, &last);
-        let vocabulary = stepper.vocabulary();
         let (mut next_rows, mut at) = (Vec::with_capacity(last.len()), 0);
         for sentence in &mut sentences {
             let count = sentence.live.len();
-            let log_probs = &step.log_probs[at * vocabulary..(at + count) * vocabulary];
             let attention = if step.attention.is_empty() { &[] } else { &step.attention[at..at + count] };
-            let parents = sentence.advance(log_probs, attention, stepper.end(), request);
+            let parents = sentence.advance(&step.log_probs, at, attention, stepper.end(), request);
             next_rows.extend(parents.into_iter().map(|parent| at + parent));
             at += count;
         }
@@ -181,15 +173,17 @@ impl Sentence {
         Self { live: vec![empty], finished: Vec::new(), limit }
     }
 
-    /// Takes one step; returns the row, among this sentence's, that each new live hypothesis continues.
+    /// Takes one step, its rows beginning at `first`; returns the row, among this sentence's, that each new live
+    /// hypothesis continues.
     fn advance(
         &mut self,
-        log_probs: &[f32],
+        log_probs: &LogProbs,
+        first: usize,
         attention: &[Vec<f32>],
         end: usize,
         request: &Request<'_>,
     ) -> Vec<usize> {
-        let candidates = self.candidates(log_probs, end, request);
+        let candidates = self.candidates(log_probs, first, end, request);
         let looked: Vec<Rc<[f32]>> = attention.iter().map(|row| Rc::from(row.as_slice())).collect();
         let mut next = Vec::with_capacity(request.beam);
         let mut parents = Vec::with_capacity(request.beam);
@@ -220,23 +214,26 @@ impl Sentence {
     }
 
     /// The best 2k ways to go on, best first.
-    fn candidates(&self, log_probs: &[f32], end: usize, request: &Request<'_>) -> Vec<Candidate> {
-        let vocabulary = log_probs.len() / self.live.len().max(1);
-        let mut best: Vec<Candidate> = Vec::with_capacity(2 * request.beam + 1);
-        for (from, (hypothesis, row)) in self.live.iter().zip(log_probs.chunks(vocabulary.max(1))).enumerate() {
+    fn candidates(&self, log_probs: &LogProbs, first: usize, end: usize, request: &Request<'_>) -> Vec<Candidate> {
+        let most = 2 * request.beam;
+        let mut best: Vec<Candidate> = Vec::with_capacity(most + 1);
+        let worst = |best: &[Candidate]| best.get(most - 1).map_or(f64::NEG_INFINITY, |worst| worst.log_prob);
+        for (from, hypothesis) in self.live.iter().enumerate() {
             let too_short = hypothesis.tokens.len() < request.min_length;
-            let mut passed = 0;
-            for block in row.chunks(BLOCK) {
-                let worst = best.get(2 * request.beam - 1).map_or(f64::NEG_INFINITY, |worst| worst.log_prob);
+            let may = |token: usize| !(request.forbidden.contains(&token) || token == end && too_short);
+            for block in log_probs.blocks(first + from) {
+                // What is no number is never better.
+                let mut bar = worst(&best);
                 // Most blocks hold nothing that is good enough.
-                if hypothesis.log_prob + f64::from(largest(block)) > worst {
-                    let may = |token: usize| !(request.forbidden.contains(&token) || token == end && too_short);
-                    for (token, &log_prob) in (passed..).zip(block) {
+                if hypothesis.log_prob + f64::from(block.largest) > bar {
+                    for (token, log_prob) in block.tokens() {
                         let log_prob = hypothesis.log_prob + f64::from(log_prob);
-                        insert(&mut best, Candidate { from, token, log_prob }, 2 * request.beam, may);
+                        if log_prob > bar && may(token) {
+                            insert(&mut best, Candidate { from, token, log_prob }, most);
+                            bar = worst(&best);
+                        }
                     }
                 }
-                passed += block.len();
             }
         }
         best

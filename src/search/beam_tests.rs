@@ -10,10 +10,6 @@ impl<F: Fn(usize, &[usize]) -> Vec<f32>> Stepper for Made<F> {
     /// Sentence number and tokens so far.
     type State = Vec<(usize, Vec<usize>)>;
 
-    fn vocabulary(&self) -> usize {
-        self.0
-    }
-
     fn step(&mut self, mut state: Self::State, last: &[usize]) -> Step<Self::State> {
         let mut log_probs = Vec::new();
         for ((sentence, tokens), &token) in state.iter_mut().zip(last) {
@@ -22,7 +18,7 @@ impl<F: Fn(usize, &[usize]) -> Vec<f32>> Stepper for Made<F> {
         }
         let attention =
             state.iter().map(|(sentence, tokens)| vec![*sentence as f32, tokens.len() as f32]).collect();
-        Step { log_probs, attention, state }
+        Step { log_probs: LogProbs::given(log_probs, self.0), attention, state }
     }
 
     fn select(&self, state: Self::State, rows: &[usize]) -> Self::State {
@@ -177,15 +173,12 @@ fn finds_what_fairseq_finds() {
     struct Ranked(usize);
     impl Stepper for Ranked {
         type State = usize;
-        fn vocabulary(&self) -> usize {
-            6
-        }
         fn step(&mut self, _: usize, last: &[usize]) -> Step<usize> {
             let rows = (0..last.len()).flat_map(|rank| {
                 let [end, unknown, w1, w2] = STEPS[self.0][rank];
                 [0.0, 0.0, end, unknown, w1, w2].map(f32::ln)
             });
-            let log_probs = rows.collect();
+            let log_probs = LogProbs::given(rows.collect(), 6);
             self.0 += 1;
             Step { log_probs, attention: vec![], state: 0 }
         }

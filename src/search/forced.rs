@@ -31,10 +31,10 @@ pub fn forced<S: Stepper>(stepper: &mut S, state: S::State, targets: &[&[usize]]
         let begin = stepper.begin();
         let last: Vec<usize> = running.iter().map(|&i| if t == 0 { begin } else { targets[i][t - 1] }).collect();
         let step = stepper.step(state, &last);
-        let (vocabulary, end) = (stepper.vocabulary(), stepper.end());
+        let end = stepper.end();
         for (row, &i) in running.iter().enumerate() {
             let token = targets[i].get(t).copied().unwrap_or(end);
-            scored[i].log_probs.push(f64::from(step.log_probs[row * vocabulary + token]));
+            scored[i].log_probs.push(f64::from(step.log_probs.get(row, token)));
             scored[i].attention.extend(step.attention.get(row).cloned());
         }
         let keep: Vec<usize> = (0..running.len()).filter(|&row| t < targets[running[row]].len()).collect();

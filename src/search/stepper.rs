@@ -1,12 +1,13 @@
 //! The seam between search and model: neither knows the other.
 
+use crate::kernels::log_probs::LogProbs;
 use crate::text::{BOS, EOS};
 
 /// What a model says after some steps of some rows (hypotheses of sentences).
 #[derive(Clone, Debug)]
 pub struct Step<S> {
-    /// Natural log-probabilities of the next token, one row after the other.
-    pub log_probs: Vec<f32>,
+    /// Natural log-probabilities of each row's next token.
+    pub log_probs: LogProbs,
     /// Where each row looked, or nothing for a model without attention.
     pub attention: Vec<Vec<f32>>,
     /// The rows' states after the step.
@@ -17,9 +18,6 @@ pub struct Step<S> {
 pub trait Stepper {
     /// What it carries for a set of rows from step to step.
     type State;
-
-    /// How many tokens it chooses from.
-    fn vocabulary(&self) -> usize;
 
     /// Feeds each row its last token.
     fn step(&mut self, state: Self::State, last: &[usize]) -> Step<Self::State>;

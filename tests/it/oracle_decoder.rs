@@ -63,10 +63,6 @@ struct Joey<'a>(ModelStepper<'a>);
 impl Stepper for Joey<'_> {
     type State = RowStates;
 
-    fn vocabulary(&self) -> usize {
-        self.0.vocabulary()
-    }
-
     fn step(&mut self, state: RowStates, last: &[usize]) -> Step<RowStates> {
         self.0.step(state, last)
     }

@@ -2,7 +2,8 @@
 //! anew at every product, sums in 32 bits (Jacob et al. 2018, "Quantization and training of neural networks for
 //! efficient integer-arithmetic-only inference", section 2, with a scale a channel).
 //!
-//! 7 bits on the left because the instruction that multiplies bytes adds two products in 16 bits.
+//! The instruction that multiplies bytes adds two products in 16 bits, and two such pairs are added before they are
+//! widened to 32: the left side has 7 bits, and a column's scale leaves room for the sum of four products.
 
 use burn::tensor::Tensor;
 
@@ -14,7 +15,14 @@ use crate::kernels::simd;
 const WIDTH: usize = 16;
 
 /// Rows of the right side that one instruction takes.
-const GROUP: usize = 4;
+const FOUR: usize = 4;
+
+/// Rows that are multiplied before sums are widened.
+const GROUP: usize = 2 * FOUR;
+
+/// The most that four weights of a like sign may come to: times 127 they fit 16 bits, with half a unit each for
+/// rounding.
+const MOST_OF_FOUR: f32 = 256.0;
 
 /// Rows of the left side that are kept in registers at a time.
 const ROWS: usize = 4;
@@ -46,22 +54,15 @@ impl Int8 {
 
     fn new(right: &[f32], [k, n]: [usize; 2]) -> Self {
         let (columns, groups) = (n.next_multiple_of(WIDTH), k.div_ceil(GROUP));
-        let mut largest = vec![0.0f32; columns];
-        for row in right.chunks(n.max(1)) {
-            // Unlike `max`, keeps what is no number: the whole column then is none.
-            largest
-                .iter_mut()
-                .zip(row)
-                .for_each(|(most, x)| *most = if x.abs() <= *most { *most } else { x.abs() });
-        }
-        let scales: Vec<f32> = largest.iter().map(|most| most / 127.0).collect();
+        let scales = scales(right, [k, n]);
         let mut panels = vec![0i8; columns * groups * GROUP];
         let mut offsets = vec![0; columns];
         for (p, row) in right.chunks(n.max(1)).enumerate() {
             for (j, x) in row.iter().enumerate() {
                 let rounded = if scales[j] > 0.0 { (x / scales[j]).round() as i8 } else { 0 };
                 let (panel, inside) = (j / WIDTH, j % WIDTH);
-                panels[((panel * groups + p / GROUP) * WIDTH + inside) * GROUP + p % GROUP] = rounded;
+                let four = panel * groups * (GROUP / FOUR) + p / FOUR;
+                panels[(four * WIDTH + inside) * FOUR + p % FOUR] = rounded;
                 offsets[j] += ZERO * i32::from(rounded);
             }
         }
@@ -74,17 +75,12 @@ impl Int8 {
     }
 
     /// left · this on this thread, into rows that are `out_row` apart.
-    pub fn multiply(&self, left: Matrix<'_>, out: &mut [f32], out_row: usize, write: Write) {
-        let (m, groups) = (left.rows, self.k.div_ceil(GROUP));
-        assert!(left.columns == self.k, "sizes fit: {} = {}", left.columns, self.k);
-        assert!(left.column == 1, "rows of the left side lie in one piece");
+    pub fn multiply(&self, left: &Rounded, out: &mut [f32], out_row: usize, write: Write) {
+        let Rounded { bytes, scales, k } = left;
+        let (m, groups) = (scales.len(), k.div_ceil(GROUP));
+        assert!(*k == self.k, "sizes fit: {k} = {}", self.k);
         if self.k == 0 && write == Write::Replace {
             out.chunks_mut(out_row.max(1)).take(m).for_each(|row| row[..self.n].fill(0.0));
-        }
-        let mut bytes = vec![ZERO as u8; m * groups * GROUP];
-        let mut scales = vec![0.0; m];
-        for (i, row) in bytes.chunks_mut((groups * GROUP).max(1)).enumerate() {
-            scales[i] = round_row(&left.values[i * left.row..][..self.k], row);
         }
         let wide = is_wide();
         simd::run(
@@ -111,12 +107,64 @@ impl Int8 {
     }
 }
 
+/// A scale for each column, up to whole panels.
+fn scales(right: &[f32], [_, n]: [usize; 2]) -> Vec<f32> {
+    let mut scales = vec![0.0f32; n.next_multiple_of(WIDTH)];
+    for group in right.chunks((GROUP * n).max(1)) {
+        for j in 0..n {
+            let (mut above, mut below) = ([0.0f32; 2], [0.0f32; 2]);
+            for (p, row) in group.chunks(n).enumerate() {
+                let x = row[j];
+                // Weights that are added in the same 16 bits: 0, 1, 4, 5 of a group, and the others.
+                let sums = if x > 0.0 { &mut above } else { &mut below };
+                sums[p / 2 % 2] += x.abs();
+                // What is no number stays: the whole column then is none.
+                let needed = x.abs() / 127.0;
+                if needed > scales[j] || needed.is_nan() {
+                    scales[j] = needed;
+                }
+            }
+            let needed = above.into_iter().chain(below).fold(0.0, f32::max) / MOST_OF_FOUR;
+            if needed > scales[j] {
+                scales[j] = needed;
+            }
+        }
+    }
+    scales
+}
+
+/// A left side `[m, k]` in 7 bits.
+#[derive(Clone, Debug)]
+pub struct Rounded {
+    /// Rows, each filled up to whole groups.
+    bytes: Vec<u8>,
+    /// What a row's numbers are multiplied by.
+    scales: Vec<f32>,
+    k: usize,
+}
+
+impl Rounded {
+    /// Rounds each row.
+    pub fn new(left: Matrix<'_>) -> Self {
+        let (m, k) = (left.rows, left.columns);
+        assert!(left.column == 1, "rows of the left side lie in one piece");
+        let wide = k.next_multiple_of(GROUP);
+        let mut bytes = vec![ZERO as u8; m * wide];
+        let rows = bytes.chunks_mut(wide.max(1)).enumerate();
+        let mut scales: Vec<f32> =
+            rows.map(|(i, row)| round_row(&left.values[i * left.row..][..k], row)).collect();
+        scales.resize(m, 0.0);
+        Self { bytes, scales, k }
+    }
+}
+
 /// Sums of rounded numbers → what they stand for.
 #[inline(always)]
 fn scaled(sums: &[i32; WIDTH], offsets: &[i32; WIDTH], columns: &[f32; WIDTH], row: f32) -> [f32; WIDTH] {
     let mut found = [0.0; WIDTH];
     for j in 0..WIDTH {
-        found[j] = (sums[j] - offsets[j]) as f32 * (columns[j] * row);
+        // A checked subtraction would keep this loop from being vectorised; sums of bytes are far from the limits.
+        found[j] = sums[j].wrapping_sub(offsets[j]) as f32 * (columns[j] * row);
     }
     found
 }
@@ -176,8 +224,8 @@ fn multiply_tile(wide: bool, left: &[u8], panel: &[i8], rows: usize, sums: &mut 
     let _ = wide;
     let depth = left.len() / rows;
     for (row, sums) in left.chunks(depth).zip(sums) {
-        for (four, weights) in row.chunks(GROUP).zip(panel.chunks(WIDTH * GROUP)) {
-            for (sum, weights) in sums.iter_mut().zip(weights.chunks(GROUP)) {
+        for (four, weights) in row.chunks(FOUR).zip(panel.chunks(WIDTH * FOUR)) {
+            for (sum, weights) in sums.iter_mut().zip(weights.chunks(FOUR)) {
                 *sum += four.iter().zip(weights).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum::<i32>();
             }
         }
@@ -195,9 +243,11 @@ fn is_wide() -> bool {
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
     use std::arch::x86_64::{
-        __m256i, _mm256_add_epi32, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_set1_epi16,
-        _mm256_set1_epi32, _mm256_setzero_si256, _mm256_storeu_si256,
+        __m256i, _mm256_add_epi16, _mm256_add_epi32, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_maddubs_epi16,
+        _mm256_set1_epi16, _mm256_set1_epi32, _mm256_setzero_si256, _mm256_storeu_si256,
     };
+
+    use std::array::from_fn;
 
     use super::{GROUP, ROWS, WIDTH};
 
@@ -212,17 +262,23 @@ mod avx2 {
         let mut found = [[_mm256_setzero_si256(); 2]; R];
         // SAFETY: the caller's promise; reads need no alignment.
         unsafe {
-            for g in 0..groups {
-                let weights = panel.as_ptr().add(g * WIDTH * GROUP).cast::<__m256i>();
-                let weights = [_mm256_loadu_si256(weights), _mm256_loadu_si256(weights.add(1))];
-                for (i, found) in found.iter_mut().enumerate() {
-                    let four = left.as_ptr().add((i * groups + g) * GROUP).cast::<i32>().read_unaligned();
-                    let four = _mm256_set1_epi32(four);
-                    for (found, weights) in found.iter_mut().zip(weights) {
-                        let pairs = _mm256_maddubs_epi16(four, weights);
+            let mut rows: [*const i32; R] = from_fn(|i| left.as_ptr().add(i * groups * GROUP).cast());
+            let mut weights = panel.as_ptr().cast::<__m256i>();
+            for _ in 0..groups {
+                for (row, found) in rows.iter_mut().zip(&mut found) {
+                    let fours: [__m256i; 2] = from_fn(|half| _mm256_set1_epi32(row.add(half).read_unaligned()));
+                    // Weights are read again for each row: registers are scarcer than loads.
+                    for (vector, found) in found.iter_mut().enumerate() {
+                        let [one, other] = from_fn(|half| {
+                            let weights = _mm256_loadu_si256(weights.add(2 * half + vector));
+                            _mm256_maddubs_epi16(fours[half], weights)
+                        });
+                        let pairs = _mm256_add_epi16(one, other);
                         *found = _mm256_add_epi32(*found, _mm256_madd_epi16(pairs, ones));
                     }
+                    *row = row.add(2);
                 }
+                weights = weights.add(4);
             }
             for (sums, found) in sums.iter_mut().zip(found) {
                 for (sums, found) in sums.chunks_mut(WIDTH / 2).zip(found) {
@@ -248,7 +304,8 @@ mod tests {
             let (left, right) = (values(m * k, 7), values(k * n, 13));
             let int8 = Int8::new(&right, [k, n]);
             let mut out = vec![1.0; m * n];
-            int8.multiply(Matrix::new(&left, [m, k]), &mut out, n, Write::Replace);
+            let rounded = Rounded::new(Matrix::new(&left, [m, k]));
+            int8.multiply(&rounded, &mut out, n, Write::Replace);
             let exact = |i: usize, j: usize| (0..k).map(|p| left[i * k + p] * right[p * n + j]).sum::<f32>();
             for i in 0..m {
                 for j in 0..n {
@@ -257,18 +314,40 @@ mod tests {
                 }
             }
             let once = out.clone();
-            int8.multiply(Matrix::new(&left, [m, k]), &mut out, n, Write::Add);
+            int8.multiply(&rounded, &mut out, n, Write::Add);
             assert!(once.iter().zip(&out).all(|(once, twice)| (2.0 * once - twice).abs() < 1e-5));
         }
         let (left, panel): (Vec<u8>, Vec<i8>) = (
-            (0..4 * 12).map(|i| i * 5 % 128).collect(),
-            (0..WIDTH * 12).map(|i| (i * 7 % 255) as u8 as i8).collect(),
+            (0..4 * 16).map(|i: usize| (i * 5 % 128) as u8).collect(),
+            (0..WIDTH * 16).map(|i: usize| (i * 7 % 127) as i8 - 63).collect(),
         );
         for rows in 1..=ROWS {
             let (mut plain, mut wide) = ([[0; WIDTH]; ROWS], [[0; WIDTH]; ROWS]);
-            multiply_tile(false, &left[..rows * 12], &panel, rows, &mut plain);
-            multiply_tile(is_wide(), &left[..rows * 12], &panel, rows, &mut wide);
+            multiply_tile(false, &left[..rows * 16], &panel, rows, &mut plain);
+            multiply_tile(is_wide(), &left[..rows * 16], &panel, rows, &mut wide);
             assert_eq!(plain, wide);
         }
+    }
+
+    /// The largest numbers there are, all of one sign: nothing overflows on the way.
+    #[test]
+    fn the_largest_sums_fit() {
+        for sign in [1.0, -1.0] {
+            let (left, right) = ([1.0; 64], [sign; 64 * 16]);
+            let mut out = [0.0; 16];
+            let rounded = Rounded::new(Matrix::new(&left, [1, 64]));
+            Int8::new(&right, [64, 16]).multiply(&rounded, &mut out, 16, Write::Replace);
+            assert!(out.iter().all(|x| (x - sign * 64.0).abs() < 0.5), "{out:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_stays_none() {
+        let mut right = [1.0; 16 * 16];
+        right[16 + 3] = f32::NAN;
+        let mut out = [0.0; 16];
+        let rounded = Rounded::new(Matrix::new(&[1.0; 16], [1, 16]));
+        Int8::new(&right, [16, 16]).multiply(&rounded, &mut out, 16, Write::Replace);
+        assert!(out.iter().enumerate().all(|(j, x)| x.is_nan() == (j == 3)), "{out:?}");
     }
 }

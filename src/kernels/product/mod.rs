@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 use burn::backend::flex::FlexTensor;
 use burn::tensor::Tensor;
-pub use int8::Int8;
+pub use int8::{Int8, Rounded};
 pub use packed::Packed;
 use plain::Plain;
 use serde::{Deserialize, Serialize};
@@ -146,9 +146,31 @@ impl Right {
         match self {
             Self::Plain(right) => right.multiply(left, out, out_row, write),
             Self::Packed(right) => right.multiply(left, out, out_row, write),
-            Self::Int8(right) => right.multiply(left, out, out_row, write),
+            Self::Int8(right) => right.multiply(&Rounded::new(left), out, out_row, write),
         }
     }
+}
+
+/// left · rights, each right's columns `[m, columns]` handed to `visit` by themselves, over so many `cores`: for a
+/// product with many columns of which each is wanted once, while it is in the cache. The rights have the same form.
+pub fn by_columns<T: Send>(
+    left: Matrix<'_>,
+    rights: &[Right],
+    cores: usize,
+    visit: impl Fn(Vec<f32>, usize) -> T + Sync,
+) -> Vec<T> {
+    // In 8 bits the left side is rounded once for all.
+    let rounded = matches!(rights.first(), Some(Right::Int8(_))).then(|| Rounded::new(left));
+    let multiply = |right: &Right| {
+        let columns = right.columns();
+        let mut out = vec![0.0; left.rows * columns];
+        match (right, &rounded) {
+            (Right::Int8(right), Some(left)) => right.multiply(left, &mut out, columns, Write::Replace),
+            _ => right.multiply(left, &mut out, columns, Write::Replace),
+        }
+        visit(out, columns)
+    };
+    if cores == 1 { rights.iter().map(multiply).collect() } else { rights.par_iter().map(multiply).collect() }
 }
 
 /// Rows of a left side that are worth a core of their own in a recurrence, where the right side is read anew at
