@@ -26,6 +26,10 @@ pub(super) struct Tile {
     pub columns: usize,
     /// Whether the product is added to what is there.
     pub add: bool,
+    /// What will be wanted after this panel, laid out alike: asked for on the way, a row of it every `pace` rows of
+    /// this one. Memory is slower than the first rows that meet a panel, and has time while the others do.
+    pub next: *const f32,
+    pub pace: usize,
 }
 
 impl Tile {
@@ -66,18 +70,31 @@ unsafe fn multiply<S: Simd, const R: usize>(simd: S, tile: Tile) {
     let rows: [*const f32; R] = std::array::from_fn(|i| tile.left.wrapping_add(i * tile.left_row));
     // SAFETY: the promise of `Tile::run`.
     unsafe {
-        fetch::<R>(tile);
-        let mut panel = tile.panel;
-        for p in 0..tile.k {
-            let right: [S::f32s; VECTORS] =
-                std::array::from_fn(|j| panel.add(j * lanes).cast::<S::f32s>().read_unaligned());
-            for i in 0..R {
-                let left = simd.splat_f32s(*rows[i].add(p * tile.left_column));
-                for j in 0..VECTORS {
-                    sums[i][j] = simd.mul_add_f32s(left, right[j], sums[i][j]);
-                }
+        for i in 0..R {
+            // Where `out`'s rows are far apart, no hardware foresees what will be written.
+            let out = tile.out.wrapping_add(i * tile.out_row);
+            fetch::<true>(out);
+            fetch::<true>(out.wrapping_add(tile.columns - 1));
+        }
+        let (mut panel, mut next, mut p) = (tile.panel, tile.next, 0);
+        while p < tile.k {
+            for line in 0..(VECTORS * lanes).div_ceil(LINE) {
+                fetch::<false>(next.wrapping_add(line * LINE));
             }
-            panel = panel.add(VECTORS * lanes);
+            next = next.wrapping_add(VECTORS * lanes);
+            let stop = (p + tile.pace).min(tile.k);
+            while p < stop {
+                let right: [S::f32s; VECTORS] =
+                    std::array::from_fn(|j| panel.add(j * lanes).cast::<S::f32s>().read_unaligned());
+                for i in 0..R {
+                    let left = simd.splat_f32s(*rows[i].add(p * tile.left_column));
+                    for j in 0..VECTORS {
+                        sums[i][j] = simd.mul_add_f32s(left, right[j], sums[i][j]);
+                    }
+                }
+                panel = panel.add(VECTORS * lanes);
+                p += 1;
+            }
         }
         for (i, sums) in sums.iter().enumerate() {
             let out = tile.out.add(i * tile.out_row);
@@ -98,21 +115,23 @@ unsafe fn multiply<S: Simd, const R: usize>(simd: S, tile: Tile) {
     }
 }
 
-/// Asks for the lines that will be written: where `out`'s rows are far apart, no hardware foresees them.
+/// Numbers in a line of the cache.
+const LINE: usize = 16;
+
+/// Asks for a line, into the first cache or the second.
 #[inline(always)]
-unsafe fn fetch<const R: usize>(tile: Tile) {
+fn fetch<const FIRST: bool>(line: *const f32) {
     #[cfg(target_arch = "x86_64")]
     {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        for i in 0..R {
-            let out = tile.out.wrapping_add(i * tile.out_row);
-            // SAFETY: a hint, whatever the address.
-            unsafe {
-                _mm_prefetch::<_MM_HINT_T0>(out.cast());
-                _mm_prefetch::<_MM_HINT_T0>(out.wrapping_add(tile.columns - 1).cast());
+        use std::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
+        // SAFETY: a hint, whatever the address.
+        unsafe {
+            match FIRST {
+                true => _mm_prefetch::<_MM_HINT_T0>(line.cast()),
+                false => _mm_prefetch::<_MM_HINT_T1>(line.cast()),
             }
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = tile;
+    let _ = line;
 }

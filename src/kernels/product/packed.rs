@@ -99,23 +99,31 @@ impl WithSimd for Product<'_> {
         let Self { left, right: &Packed { ref panels, k, n }, out, out_row, write } = self;
         let (m, width) = (left.rows, VECTORS * S::F32_LANES);
         for depth in (0..k).step_by(DEPTH) {
+            let deep = DEPTH.min(k - depth);
             for block in (0..m).step_by(BLOCK) {
+                let rows_in_block = BLOCK.min(m - block);
+                let pace = rows_in_block.div_ceil(ROWS);
                 for column in (0..n).step_by(width) {
-                    for row in (block..(block + BLOCK).min(m)).step_by(ROWS) {
-                        let rows = ROWS.min(block + BLOCK - row).min(m - row);
+                    let panel = panels[column * k + depth * width..].as_ptr();
+                    // Past the last it is only a hint.
+                    let mut next = panel.wrapping_add(k * width);
+                    for row in (block..block + rows_in_block).step_by(ROWS) {
                         let tile = Tile {
-                            k: DEPTH.min(k - depth),
+                            k: deep,
                             left: left.values[row * left.row + depth * left.column..].as_ptr(),
                             left_row: left.row,
                             left_column: left.column,
-                            panel: panels[column * k + depth * width..].as_ptr(),
+                            panel,
                             out: out[row * out_row + column..].as_mut_ptr(),
                             out_row,
                             columns: width.min(n - column),
                             add: write == Write::Add || depth > 0,
+                            next,
+                            pace,
                         };
                         // SAFETY: `multiply` checked that rows and columns of all three lie in their slices.
-                        unsafe { tile.run(simd, rows) };
+                        unsafe { tile.run(simd, ROWS.min(block + rows_in_block - row)) };
+                        next = next.wrapping_add(deep.div_ceil(pace) * width);
                     }
                 }
             }
