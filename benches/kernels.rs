@@ -54,7 +54,7 @@ fn gru_and_gradient(bencher: Bencher) {
 #[divan::bench(args = [Timing::Before, Timing::After])]
 fn attentive_with_feeding_and_gradient(bencher: Bencher, timing: Timing) {
     let (b, t, h, _) = SIZES;
-    let (gates, start) = (random([b, t, 3 * h]), random([b, h]));
+    let (gates, start) = (random([b * t, 3 * h]), random([b, h]));
     let (keys, values) = (random([b, t, h]), random([b, t, h]));
     let extra = if timing == Timing::Before { 2 * h } else { h };
     let recurrence = Recurrence {
@@ -65,12 +65,12 @@ fn attentive_with_feeding_and_gradient(bencher: Bencher, timing: Timing) {
         extra: random([extra, 3 * h]),
         query: Some(random([h, h])),
         energy: Some(random([h])),
-        readout: Some((random([2 * h, h]), random([b, t, h]))),
+        readout: Some((random([2 * h, h]), random([b * t, h]))),
     };
     let lengths = vec![t; b];
     bencher.bench(|| {
         let sources = Sources { keys: keys.clone(), values: values.clone(), lengths: &lengths };
-        attentive::sequence(gates.clone(), start.clone(), recurrence.clone(), sources).sum().backward();
+        attentive::sequence(gates.clone(), start.clone(), recurrence.clone(), sources, &lengths).sum().backward();
     });
 }
 

@@ -151,19 +151,27 @@ impl Decoder {
         }
     }
 
-    /// Runs over embedded target tokens `[B, T, E]`, each step told what came before it.
+    /// Runs over embedded target tokens `[B, T, E]` of targets with so many steps each (what comes after is of no use),
+    /// each step told what came before it.
     ///
     /// Where no step needs what an earlier one saw (timing `after` without input feeding) all steps run
     /// as one; else they run one by one. The results are the same.
-    pub fn forward(&self, embedded: Tensor<3>, state: DecoderState, memory: &Memory) -> Decoded {
-        if self.timing == Timing::After && !self.input_feeding {
-            return self.steps(embedded, state, memory);
+    pub fn forward(
+        &self,
+        embedded: Tensor<3>,
+        lengths: &[usize],
+        state: DecoderState,
+        memory: &Memory,
+    ) -> Decoded {
+        if self.at_once() {
+            return self.steps(embedded, lengths, state, memory);
         }
         let steps = embedded.dims()[1];
         let mut state = state;
         let (mut readouts, mut weights) = (Vec::with_capacity(steps), Vec::with_capacity(steps));
         for t in 0..steps {
-            let decoded = self.steps(embedded.clone().narrow(1, t, 1), state, memory);
+            let runs: Vec<usize> = lengths.iter().map(|&length| usize::from(t < length)).collect();
+            let decoded = self.steps(embedded.clone().narrow(1, t, 1), &runs, state, memory);
             readouts.push(decoded.readouts);
             weights.extend(decoded.weights);
             state = decoded.state;
@@ -172,62 +180,97 @@ impl Decoder {
         Decoded { readouts: Tensor::cat(readouts, 1), weights, state }
     }
 
-    /// The readouts of all steps from the start, `[B, T, R]`: what training needs of [`Decoder::forward`], and
-    /// the same numbers. Where a step needs what an earlier one saw, the steps are one operation if the
-    /// device has it.
-    pub fn readouts(&self, embedded: Tensor<3>, state: DecoderState, memory: &Memory) -> Tensor<3> {
-        let ([gru], [start]) = (self.layers.as_slice(), state.layers.as_slice()) else {
-            return self.forward(embedded, state, memory).readouts;
-        };
-        let at_once = self.timing == Timing::After && !self.input_feeding;
-        if at_once || gru.reset != ResetForm::ResetAfter || !attentive::can_take(&embedded) {
-            return self.forward(embedded, state, memory).readouts;
+    /// Whether no step needs what an earlier one saw.
+    fn at_once(&self) -> bool {
+        self.timing == Timing::After && !self.input_feeding
+    }
+
+    /// The readouts of the real steps from the start, `[N, R]`, which stand at `places` among the `B · T`: what
+    /// training needs of [`Decoder::forward`], and the same numbers. Where a step needs what an earlier one saw, the
+    /// steps are one operation if the device has it.
+    pub fn readouts(
+        &self,
+        embedded: Tensor<3>,
+        lengths: &[usize],
+        places: Tensor<1, Int>,
+        state: DecoderState,
+        memory: &Memory,
+    ) -> Tensor<2> {
+        if self.at_once() {
+            let seen = self.seen(embedded, lengths, state, memory);
+            return linear::apply(&self.readout, real(seen.joined, places), Activation::Tanh);
         }
-        let matcher = self.attention.score.as_ref().and_then(|score| score.matcher(gru.hidden()));
-        let (Some(matcher), Some(lengths)) = (matcher, memory.mask.lengths()) else {
-            return self.forward(embedded, state, memory).readouts;
-        };
-        let [b, t, e] = embedded.dims();
-        let (h, context) = (gru.hidden(), memory.values.dims()[2]);
-        let rows = embedded.clone().reshape([b * t, e]);
-        let from_embedding = gru.input_weight.val().narrow(0, 0, e);
-        let gates = linear(rows.clone(), from_embedding, Some(gru.input_bias.val()), Activation::Identity);
-        let bias = self.readout.bias.as_ref().map(|bias| bias.val());
-        let readout = self.input_feeding.then(|| {
-            let weight = self.readout.weight.val();
-            let from_joined = weight.clone().narrow(0, 0, h + context);
-            let given = match self.timing {
-                Timing::Before => linear(rows, rows_from(weight, h + context), bias, Activation::Identity),
-                Timing::After => {
-                    let size = from_joined.dims()[1];
-                    let bias = bias.unwrap_or_else(|| Tensor::zeros([size], &embedded.device()));
-                    bias.unsqueeze::<2>().expand([b * t, size])
-                }
-            };
-            let size = given.dims()[1];
-            (from_joined, given.reshape([b, t, size]))
-        });
-        let fed = readout.is_some();
-        let recurrence = Recurrence {
+        if let (Some(fused), Some(sources)) = (self.recurrence(&embedded), memory.mask.lengths())
+            && let [start] = state.layers.as_slice()
+        {
+            let sources = Sources { keys: memory.keys.clone(), values: memory.values.clone(), lengths: sources };
+            return self.fused_readouts(real(embedded, places), lengths, start.clone(), fused, sources);
+        }
+        real(self.forward(embedded, lengths, state, memory).readouts, places)
+    }
+
+    /// The weights of the steps as one operation, without the readout's, if the device and the operation can take
+    /// them.
+    fn recurrence(&self, embedded: &Tensor<3>) -> Option<Recurrence> {
+        let [gru] = self.layers.as_slice() else { return None };
+        if gru.reset != ResetForm::ResetAfter || !attentive::can_take(embedded) {
+            return None;
+        }
+        let matcher = self.attention.score.as_ref()?.matcher(gru.hidden())?;
+        Some(Recurrence {
             timing: self.timing,
             matching: matcher.matching,
             recurrent: gru.hidden_weight.val(),
             bias: gru.hidden_bias.val(),
-            extra: rows_from(gru.input_weight.val(), e),
+            extra: rows_from(gru.input_weight.val(), embedded.dims()[2]),
             query: matcher.query,
             energy: matcher.energy,
-            readout,
-        };
-        let sources = Sources { keys: memory.keys.clone(), values: memory.values.clone(), lengths };
-        let output = attentive::sequence(gates.reshape([b, t, 3 * h]), start.clone(), recurrence, sources);
-        if fed {
-            return output;
+            readout: None,
+        })
+    }
+
+    /// [`Decoder::readouts`] as one operation, of embedded real tokens `[N, E]`.
+    fn fused_readouts(
+        &self,
+        embedded: Tensor<2>,
+        lengths: &[usize],
+        start: Tensor<2>,
+        recurrence: Recurrence,
+        sources: Sources<'_>,
+    ) -> Tensor<2> {
+        let gru = &self.layers[0];
+        let ([n, e], h, context) = (embedded.dims(), gru.hidden(), sources.values.dims()[2]);
+        let from_embedding = gru.input_weight.val().narrow(0, 0, e);
+        let gates = linear(embedded.clone(), from_embedding, Some(gru.input_bias.val()), Activation::Identity);
+        if !self.input_feeding {
+            let seen = attentive::sequence(gates, start, recurrence, sources, lengths);
+            return linear::apply(&self.readout, Tensor::cat(vec![seen, embedded], 1), Activation::Tanh);
         }
-        linear::apply(&self.readout, Tensor::cat(vec![output, embedded], 2), Activation::Tanh)
+        let bias = self.readout.bias.as_ref().map(|bias| bias.val());
+        let weight = self.readout.weight.val();
+        let from_joined = weight.clone().narrow(0, 0, h + context);
+        let given = match self.timing {
+            Timing::Before => linear(embedded, rows_from(weight, h + context), bias, Activation::Identity),
+            Timing::After => {
+                let size = from_joined.dims()[1];
+                let bias = bias.unwrap_or_else(|| Tensor::zeros([size], &embedded.device()));
+                bias.unsqueeze::<2>().expand([n, size])
+            }
+        };
+        let recurrence = Recurrence { readout: Some((from_joined, given)), ..recurrence };
+        attentive::sequence(gates, start, recurrence, sources, lengths)
     }
 
     /// Steps whose inputs are all known: any number without feedback, else one.
-    fn steps(&self, embedded: Tensor<3>, state: DecoderState, memory: &Memory) -> Decoded {
+    fn steps(&self, embedded: Tensor<3>, lengths: &[usize], state: DecoderState, memory: &Memory) -> Decoded {
+        let Seen { joined, weights, layers } = self.seen(embedded, lengths, state, memory);
+        let readouts = linear::apply(&self.readout, joined, Activation::Tanh);
+        let fed = self.input_feeding.then(|| last_step(readouts.clone()));
+        Decoded { readouts, weights, state: DecoderState { layers, fed } }
+    }
+
+    /// The same up to the readouts.
+    fn seen(&self, embedded: Tensor<3>, lengths: &[usize], state: DecoderState, memory: &Memory) -> Seen {
         let mut inputs = vec![embedded.clone()];
         let seen_before = (self.timing == Timing::Before).then(|| {
             let query = state.layers[state.layers.len() - 1].clone();
@@ -235,32 +278,43 @@ impl Decoder {
         });
         inputs.extend(seen_before.as_ref().map(|seen| seen.context.clone()));
         inputs.extend(state.fed.map(|fed| fed.unsqueeze_dim(1)));
-        let (top, layers) = self.recur(concatenated(inputs), &state.layers);
+        let (top, layers) = self.recur(concatenated(inputs), lengths, &state.layers);
         let (Attended { context, weights }, skip) = match seen_before {
             Some(seen) => (seen, vec![embedded]),
             None => (self.attention.attend(top.clone(), memory), vec![]),
         };
-        let joined = concatenated([vec![top, context], skip].concat());
-        let readouts = linear::apply(&self.readout, joined, Activation::Tanh);
-        let fed = self.input_feeding.then(|| last_step(readouts.clone()));
-        Decoded { readouts, weights, state: DecoderState { layers, fed } }
+        Seen { joined: concatenated([vec![top, context], skip].concat()), weights, layers }
     }
 
     /// The GRU layers over inputs `[B, T, I]`: the top layer's states `[B, T, H]`, every layer's last state.
-    fn recur(&self, inputs: Tensor<3>, start: &[Tensor<2>]) -> (Tensor<3>, Vec<Tensor<2>>) {
-        let [b, t, _] = inputs.dims();
+    fn recur(&self, inputs: Tensor<3>, lengths: &[usize], start: &[Tensor<2>]) -> (Tensor<3>, Vec<Tensor<2>>) {
         let mut last = Vec::with_capacity(start.len());
         let mut states = inputs;
         for (layer, (gru, start)) in self.layers.iter().zip(start).enumerate() {
             if layer > 0 {
                 states = self.dropout.forward(states, layer as u64);
             }
-            // Steps past a sentence's end are run too: nothing reads what they give.
-            states = gru.sequence(states, start.clone(), &vec![t; b], Direction::Forward);
+            states = gru.sequence(states, start.clone(), lengths, Direction::Forward);
             last.push(last_step(states.clone()));
         }
         (states, last)
     }
+}
+
+/// What some steps are about to read out.
+struct Seen {
+    /// What the readout is made of, `[B, T, H + C]` (after) or `[B, T, H + C + E]` (before).
+    joined: Tensor<3>,
+    /// Where each step looked, `[B, T, S]`; nothing without attention.
+    weights: Option<Tensor<3>>,
+    /// The state of each layer after the last step.
+    layers: Vec<Tensor<2>>,
+}
+
+/// The real steps of `[B, T, …]`, `[N, …]`.
+fn real(steps: Tensor<3>, places: Tensor<1, Int>) -> Tensor<2> {
+    let [b, t, size] = steps.dims();
+    steps.reshape([b * t, size]).select(0, places)
 }
 
 fn concatenated(mut parts: Vec<Tensor<3>>) -> Tensor<3> {

@@ -250,13 +250,8 @@ impl HostStepper<'_> {
         let mut share =
             Share { state: vec![0.0; n * h], readouts: vec![0.0; n * r], weights: vec![0.0; n * positions] };
         let state = &rows.state[first * h..][..n * h];
-        let given = Given {
-            gates: &said,
-            readout: &given,
-            state,
-            fed: &rows.fed[first * r..][..n * r],
-            sources: &sources,
-        };
+        let given =
+            Given { gates: said, readout: &given, state, fed: &rows.fed[first * r..][..n * r], sources: &sources };
         cell.step(
             given,
             &mut Left {

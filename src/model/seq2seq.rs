@@ -62,6 +62,10 @@ pub struct SourceBatch {
 pub struct TargetBatch {
     /// Ids, `[B, T]`.
     pub inputs: Tensor<2, Int>,
+    /// Real steps of each.
+    pub lengths: Vec<usize>,
+    /// Where they stand among the `B · T`, `[N]`.
+    pub places: Tensor<1, Int>,
 }
 
 /// The translation model.
@@ -150,7 +154,13 @@ impl SourceBatch {
 impl TargetBatch {
     /// Pads decoder inputs with id 0.
     pub fn new(inputs: &[&[usize]], device: &Device) -> Self {
-        Self { inputs: padded(inputs, device) }
+        let padded = padded(inputs, device);
+        let [b, steps] = padded.dims();
+        let lengths: Vec<usize> = inputs.iter().map(|ids| ids.len()).collect();
+        let places: Vec<i64> =
+            (0..b).flat_map(|row| (0..lengths[row]).map(move |t| (row * steps + t) as i64)).collect();
+        let tokens = places.len();
+        Self { inputs: padded, lengths, places: Tensor::from_data(TensorData::new(places, [tokens]), device) }
     }
 }
 
@@ -191,13 +201,13 @@ impl Seq2Seq {
     /// Runs the decoder over target inputs `[B, T]`: readouts `[B, T, R]`, weights `[B, T, S]`, the last state.
     pub fn decode(&self, target: &TargetBatch, state: DecoderState, memory: &Memory) -> super::decoder::Decoded {
         let embedded = self.dropout.forward(self.target_embedding.forward(target.inputs.clone()), TARGET);
-        self.decoder.forward(embedded, state, memory)
+        self.decoder.forward(embedded, &target.lengths, state, memory)
     }
 
-    /// The readouts alone, `[B, T, R]`, of targets from their beginning: what training needs.
-    pub fn readouts(&self, target: &TargetBatch, state: DecoderState, memory: &Memory) -> Tensor<3> {
+    /// The readouts alone, of the real steps `[N, R]` of targets from their beginning: what training needs.
+    pub fn readouts(&self, target: &TargetBatch, state: DecoderState, memory: &Memory) -> Tensor<2> {
         let embedded = self.dropout.forward(self.target_embedding.forward(target.inputs.clone()), TARGET);
-        self.decoder.readouts(embedded, state, memory)
+        self.decoder.readouts(embedded, &target.lengths, target.places.clone(), state, memory)
     }
 
     /// A copy for one step of training, with dropout's noise of a seed. It has a graph of its own, so that

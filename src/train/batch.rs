@@ -82,8 +82,6 @@ pub struct Batch {
     pub inputs: TargetBatch,
     /// The tokens to predict, padding left out, `[N]`.
     pub targets: Tensor<1, Int>,
-    /// Where they stand in the flattened `[B·T]` decoder steps, `[N]`.
-    pub places: Tensor<1, Int>,
     /// N.
     pub tokens: usize,
 }
@@ -98,25 +96,20 @@ impl Batch {
         (0..parts).map(|first| Self::new(&part(first), device)).collect()
     }
 
-    /// Puts examples together, the longest source first: recurrent steps stop at the last row that still runs.
+    /// Puts examples together, the longest target first: recurrent steps stop at the last row that still runs. (Sources
+    /// of a batch are of like length anyway.)
     pub fn new(examples: &[&Example], device: &Device) -> Self {
         let examples = &longest_first(examples);
         let inputs: Vec<Vec<usize>> =
             examples.iter().map(|example| [&[BOS], example.target.as_slice()].concat()).collect();
-        let steps = inputs.iter().map(Vec::len).max().unwrap_or(0);
-        let (mut targets, mut places) = (Vec::new(), Vec::new());
-        for (row, example) in examples.iter().enumerate() {
-            targets.extend(example.target.iter().chain([&EOS]).map(|&id| id as i64));
-            places.extend((0..example.target_tokens()).map(|t| (row * steps + t) as i64));
-        }
+        let targets: Vec<i64> =
+            examples.iter().flat_map(|example| example.target.iter().chain([&EOS])).map(|&id| id as i64).collect();
         let tokens = targets.len();
-        let ids = |ids: Vec<i64>| Tensor::from_data(TensorData::new(ids, [tokens]), device);
         let sources: Vec<&[usize]> = examples.iter().map(|example| example.source.as_slice()).collect();
         Self {
             source: SourceBatch::new(&sources, device),
             inputs: TargetBatch::new(&inputs.iter().map(Vec::as_slice).collect::<Vec<_>>(), device),
-            targets: ids(targets),
-            places: ids(places),
+            targets: Tensor::from_data(TensorData::new(targets, [tokens]), device),
             tokens,
         }
     }
@@ -127,7 +120,7 @@ const FEWEST: usize = 16;
 
 fn longest_first<'a>(examples: &[&'a Example]) -> Vec<&'a Example> {
     let mut sorted = examples.to_vec();
-    sorted.sort_by_key(|example| std::cmp::Reverse(example.source.len()));
+    sorted.sort_by_key(|example| std::cmp::Reverse((example.target_tokens(), example.source.len())));
     sorted
 }
 
@@ -178,8 +171,8 @@ mod tests {
             let tokens: usize = dealt.iter().map(|batch| batch.tokens).sum();
             assert_eq!(tokens, chosen.iter().map(|example| example.target_tokens()).sum::<usize>());
             let mut lengths: Vec<usize> = dealt.iter().flat_map(|batch| batch.source.lengths.clone()).collect();
-            let sums = dealt.iter().map(|batch| batch.source.lengths.iter().sum::<usize>());
-            assert!(sums.clone().max().unwrap() - sums.min().unwrap() <= 30, "{cores}");
+            let sums = dealt.iter().map(|batch| batch.tokens);
+            assert!(sums.clone().max().unwrap() - sums.min().unwrap() <= 40, "{cores}");
             lengths.sort_unstable();
             let mut expected: Vec<usize> = chosen.iter().map(|example| example.source.len()).collect();
             expected.sort_unstable();
@@ -194,10 +187,10 @@ mod tests {
         let examples = [Example::new(vec![7, 8], vec![5]), Example::new(vec![9], vec![6, 7, 8])];
         let batch = Batch::new(&examples.iter().collect::<Vec<_>>(), &device);
         let ids = |tensor: Tensor<1, Int>| tensor.into_data().iter::<i64>().collect::<Vec<_>>();
-        assert_eq!(ids(batch.inputs.inputs.flatten(0, 1)), [1, 5, 0, 0, 1, 6, 7, 8]);
-        assert_eq!(ids(batch.targets), [5, 2, 6, 7, 8, 2]);
-        assert_eq!(ids(batch.places), [0, 1, 4, 5, 6, 7]);
-        assert_eq!(ids(batch.source.ids.flatten(0, 1)), [7, 8, 2, 9, 2, 0]);
-        assert_eq!((batch.source.lengths, batch.tokens), (vec![3, 2], 6));
+        assert_eq!(ids(batch.inputs.inputs.flatten(0, 1)), [1, 6, 7, 8, 1, 5, 0, 0]);
+        assert_eq!(ids(batch.targets), [6, 7, 8, 2, 5, 2]);
+        assert_eq!((ids(batch.inputs.places), batch.inputs.lengths), (vec![0, 1, 2, 3, 4, 5], vec![4, 2]));
+        assert_eq!(ids(batch.source.ids.flatten(0, 1)), [9, 2, 0, 7, 8, 2]);
+        assert_eq!((batch.source.lengths, batch.tokens), (vec![2, 3], 6));
     }
 }

@@ -15,8 +15,5 @@ pub fn batch_loss(model: &Seq2Seq, batch: &Batch, smoothing: f64) -> Tensor<1> {
 pub fn part_of_loss(model: &Seq2Seq, batch: &Batch, smoothing: f64, tokens: usize) -> Tensor<1> {
     let (memory, state) = model.encode(&batch.source);
     let readouts = model.readouts(&batch.inputs, state, &memory);
-    let size = readouts.dims()[2];
-    let [b, t] = batch.inputs.inputs.dims();
-    let real = readouts.reshape([b * t, size]).select(0, batch.places.clone());
-    cross_entropy(model.regularized(real), model.output(), batch.targets.clone(), smoothing, tokens)
+    cross_entropy(model.regularized(readouts), model.output(), batch.targets.clone(), smoothing, tokens)
 }

@@ -25,16 +25,19 @@ impl ModuleVisitor for Collect<'_> {
 /// The readouts, and the gradients of every parameter for an uneven upstream.
 fn run(model: &Seq2Seq, device: &Device, fused: bool) -> (Vec<f32>, Vec<f32>) {
     let source = SourceBatch::new(&[&[4, 5, 6, 7, 2], &[8, 2], &[9, 10, 4, 2], &[5, 2], &[6, 6, 2]], device);
-    let target =
-        TargetBatch::new(&[&[1, 4, 5, 6], &[1, 7, 8, 9], &[1, 3, 0, 0], &[1, 9, 4, 5], &[1, 4, 4, 0]], device);
+    let target = TargetBatch::new(&[&[1, 4, 5, 6], &[1, 7, 8, 9], &[1, 3], &[1, 9, 4, 5], &[1, 4, 4]], device);
     let (memory, state) = model.encode(&source);
     let readouts = match fused {
         true => model.readouts(&target, state, &memory),
-        false => model.decode(&target, state, &memory).readouts,
+        false => {
+            let readouts = model.decode(&target, state, &memory).readouts;
+            let [b, t, r] = readouts.dims();
+            readouts.reshape([b * t, r]).select(0, target.places)
+        }
     };
-    let [b, t, r] = readouts.dims();
-    let upstream: Vec<f32> = (0..b * t * r).map(|i| (i * 7 % 11) as f32 / 11.0 - 0.4).collect();
-    let upstream = Tensor::<1>::from_floats(upstream.as_slice(), device).reshape([b, t, r]);
+    let [n, r] = readouts.dims();
+    let upstream: Vec<f32> = (0..n * r).map(|i| (i * 7 % 11) as f32 / 11.0 - 0.4).collect();
+    let upstream = Tensor::<1>::from_floats(upstream.as_slice(), device).reshape([n, r]);
     let gradients = (readouts.clone() * upstream).sum().backward();
     let gradients = GradientsParams::from_grads(gradients, model);
     let mut collect = Collect(&gradients, Vec::new());

@@ -48,7 +48,9 @@ fn the_decoder_is_joeynmts() {
     let mask = SourceMask::from_lengths(&[4, 4], 4, &device);
     let memory = decoder.attention.remember(encoded, mask, Tensor::zeros([2, 6], &device));
     let start = DecoderState { layers: vec![Tensor::zeros([2, 6], &device); 3], fed: None };
-    let decoded = decoder.forward(tensor(&case["inputs"]["trg_embed"], &device), start, &memory);
+    let embedded = tensor(&case["inputs"]["trg_embed"], &device);
+    let [sentences, steps, _] = embedded.dims();
+    let decoded = decoder.forward(embedded, &vec![steps; sentences], start, &memory);
     let expected = &case["expected"];
     let output = linear(&case["weights"]["output_layer"], None, &device).forward(decoded.readouts.clone());
     assert_close(&values(output), &numbers(&expected["output"]), FOUR_DECIMALS, "output");

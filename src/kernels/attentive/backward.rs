@@ -1,12 +1,15 @@
 //! All steps back, by hand, each core taking the sentences that it took forward; then one product a weight
 //! over all steps.
 
+use std::ops::Range;
+
 use burn::backend::flex::FlexTensor;
 use rayon::prelude::*;
 
 use super::Timing;
 use super::cell::{Plan, Sizes};
-use super::forward::{Saved, Tape, column, sources};
+use super::forward::{Saved, Tape, sources};
+use super::order::{gather, scatter};
 use crate::kernels::flex::{floats, tensor};
 use crate::kernels::gru::cell;
 use crate::kernels::look::{Source, SourceGradient};
@@ -35,34 +38,32 @@ pub(super) fn run(saved: &Saved, upstream: &[f32]) -> [FlexTensor; 11] {
     for (tape, found) in saved.tapes.iter().zip(&found) {
         sums.add(plan, tape, found);
     }
-    let (b, steps) = (saved.lengths.len(), tensors.gates.layout().shape()[1]);
-    let all = |of: fn(&Found) -> &Vec<f32>| found.iter().flat_map(of).copied().collect::<Vec<f32>>();
-    let rows = |of: fn(&Found) -> &Vec<f32>, width: usize| {
-        let mut out = Vec::with_capacity(b * steps * width);
+    // From the groups' orders back to the batch's.
+    let put = |rows: fn(&Tape) -> &[usize], of: fn(&Found) -> &Vec<f32>, like: &FlexTensor| {
+        let mut out = vec![0.0; like.layout().shape().num_elements()];
+        let width = out.len() / like.layout().shape()[0].max(1);
         for (tape, found) in saved.tapes.iter().zip(&found) {
-            for row in 0..tape.rows {
-                for t in 0..steps {
-                    out.extend_from_slice(&of(found)[(t * tape.rows + row) * width..][..width]);
-                }
-            }
+            scatter(of(found), width, rows(tape), &mut out);
         }
         out
     };
+    let steps: fn(&Tape) -> &[usize] = |tape| &tape.order.places;
+    let sentences: fn(&Tape) -> &[usize] = |tape| &tape.order.sentences;
     let like = |values: Vec<f32>, other: &FlexTensor| {
         tensor(values, [other.layout().shape().num_elements()]).reshape(other.layout().shape().clone())
     };
     [
-        like(rows(|found| &found.inputs, 3 * h), &tensors.gates),
-        like(all(|found| &found.start), &tensors.start),
+        like(put(steps, |found| &found.inputs, &tensors.gates), &tensors.gates),
+        like(put(sentences, |found| &found.start, &tensors.start), &tensors.start),
         like(sums.recurrent, &tensors.recurrent),
         like(sums.bias, &tensors.bias),
         like(sums.extra, &tensors.extra),
-        like(all(|found| &found.keys), &tensors.keys),
-        like(all(|found| &found.values), &tensors.values),
+        like(put(sentences, |found| &found.keys, &tensors.keys), &tensors.keys),
+        like(put(sentences, |found| &found.values, &tensors.values), &tensors.values),
         like(sums.query, &tensors.query),
         like(sums.energy, &tensors.energy),
         like(sums.readout, &tensors.readout),
-        like(rows(|found| &found.readouts, r), &tensors.given),
+        like(put(steps, |found| &found.readouts, &tensors.given), &tensors.given),
     ]
 }
 
@@ -74,21 +75,21 @@ struct Transposed {
     readout: Option<Packed>,
 }
 
-/// What the way back of a group found, step after step; keys and values sentence after sentence.
+/// What the way back of a group found, in the group's order.
 struct Found {
-    /// `[T, N, 3H]`: of what the inputs say to the gates.
+    /// `[M, 3H]`: of what the inputs say to the gates.
     inputs: Vec<f32>,
-    /// `[T, N, 3H]`: of what the state says to them.
+    /// `[M, 3H]`: of what the state says to them.
     recurrent: Vec<f32>,
-    /// `[T, N, K]`.
+    /// `[M, K]`.
     queries: Vec<f32>,
-    /// `[T, N, R]`: of readouts before tanh.
+    /// `[M, R]`: of readouts before tanh.
     readouts: Vec<f32>,
-    /// `[N, H]`.
+    /// Of each sentence, `[H]`.
     start: Vec<f32>,
-    /// `[N, S, K]`.
+    /// `[S, K]`.
     keys: Vec<f32>,
-    /// `[N, S, C]`.
+    /// `[S, C]`.
     values: Vec<f32>,
     /// `[K]` or empty.
     energy: Vec<f32>,
@@ -106,48 +107,51 @@ impl Backward<'_> {
         let Self { saved, tape, transposed } = *self;
         let plan = &saved.plan;
         let Sizes { hidden: h, key: k, context: c, readout: r } = plan.sizes;
-        let (n, steps, x) = (tape.rows, tape.steps, plan.extra());
+        let (all, taken, x) = (tape.order.sentences.len(), tape.order.places.len(), plan.extra());
         let s = saved.tensors.keys.layout().shape()[1];
-        let lengths = &saved.lengths[tape.first..][..n];
-        let sources = sources(&saved.tensors, lengths, tape.first);
+        let sources = sources(&saved.tensors, &saved.lengths, &tape.order.sentences);
         let mut found = Found {
-            inputs: vec![0.0; steps * n * 3 * h],
-            recurrent: vec![0.0; steps * n * 3 * h],
-            queries: vec![0.0; steps * n * k],
-            readouts: vec![0.0; steps * n * r],
+            inputs: vec![0.0; taken * 3 * h],
+            recurrent: vec![0.0; taken * 3 * h],
+            queries: vec![0.0; taken * k],
+            readouts: vec![0.0; taken * r],
             start: Vec::new(),
-            keys: vec![0.0; n * s * k],
-            values: vec![0.0; n * s * c],
+            keys: vec![0.0; all * s * k],
+            values: vec![0.0; all * s * c],
             energy: vec![0.0; floats(&saved.tensors.energy).len()],
         };
         let zeros = vec![0.0; h];
-        let (mut carry, mut of_fed, mut of_extra) = (vec![0.0; n * h], vec![0.0; n * r], vec![0.0; n * x]);
+        // Zero for the sentences that have not begun their way back.
+        let (mut carry, mut of_fed) = (vec![0.0; all * h], vec![0.0; all * r]);
         let width = if plan.feeding { r } else { h + c };
-        for t in (0..steps).rev() {
-            let upstream = column(upstream, [tape.first, n], [steps, t], width);
-            let of_joined = self.read_out_back(t, upstream, &of_fed, &mut found.readouts);
+        for rows in tape.order.steps().into_iter().rev() {
+            let n = rows.len();
+            let upstream = gather(upstream, width, &tape.order.places[rows.clone()]);
+            let of_joined = self.read_out_back(&rows, upstream, &of_fed, &mut found.readouts);
             let mut of_context = vec![0.0; n * c];
             for (i, row) in of_joined.chunks(h + c).enumerate() {
                 carry[i * h..][..h].iter_mut().zip(&row[..h]).for_each(|(sum, x)| *sum += x);
                 of_context[i * c..][..c].copy_from_slice(&row[h..]);
             }
             if plan.timing == Timing::After {
-                self.look_back(t, &sources, &of_context, &mut found, &mut carry);
+                self.look_back(&rows, &sources, &of_context, &mut found, &mut carry);
             }
-            let of_inputs = &mut found.inputs[t * n * 3 * h..][..n * 3 * h];
-            let of_recurrent = &mut found.recurrent[t * n * 3 * h..][..n * 3 * h];
-            for i in 0..n {
+            for (i, row) in rows.clone().enumerate() {
                 cell::backward(
                     &zeros,
-                    &tape.states[(t * n + i) * h..][..h],
-                    &tape.gates[(t * n + i) * 4 * h..][..4 * h],
+                    &tape.before[row * h..][..h],
+                    &tape.gates[row * 4 * h..][..4 * h],
                     &mut carry[i * h..][..h],
-                    &mut of_inputs[i * 3 * h..][..3 * h],
-                    &mut of_recurrent[i * 3 * h..][..3 * h],
+                    &mut found.inputs[row * 3 * h..][..3 * h],
+                    &mut found.recurrent[row * 3 * h..][..3 * h],
                 );
             }
-            transposed.recurrent.multiply(Matrix::new(of_recurrent, [n, 3 * h]), &mut carry, h, Write::Add);
-            transposed.extra.multiply(Matrix::new(of_inputs, [n, 3 * h]), &mut of_extra, x, Write::Replace);
+            let gates = rows.start * 3 * h..rows.end * 3 * h;
+            let of_recurrent = Matrix::new(&found.recurrent[gates.clone()], [n, 3 * h]);
+            transposed.recurrent.multiply(of_recurrent, &mut carry, h, Write::Add);
+            let mut of_extra = vec![0.0; n * x];
+            let of_inputs = Matrix::new(&found.inputs[gates], [n, 3 * h]);
+            transposed.extra.multiply(of_inputs, &mut of_extra, x, Write::Replace);
             let looked = if plan.timing == Timing::Before { c } else { 0 };
             for (i, row) in of_extra.chunks(x).enumerate() {
                 of_context[i * c..][..looked].iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
@@ -156,20 +160,27 @@ impl Backward<'_> {
                 }
             }
             if plan.timing == Timing::Before {
-                self.look_back(t, &sources, &of_context, &mut found, &mut carry);
+                self.look_back(&rows, &sources, &of_context, &mut found, &mut carry);
             }
         }
         found.start = carry;
         found
     }
 
-    /// The gradient of state and context, `[N, H + C]`: with feeding through the readout, else as it comes.
-    fn read_out_back(&self, t: usize, upstream: Vec<f32>, of_fed: &[f32], found: &mut [f32]) -> Vec<f32> {
+    /// The gradient of state and context at some rows, `[n, H + C]`: with feeding through the readout, else as it
+    /// comes.
+    fn read_out_back(
+        &self,
+        rows: &Range<usize>,
+        upstream: Vec<f32>,
+        of_fed: &[f32],
+        found: &mut [f32],
+    ) -> Vec<f32> {
         let Some(weight) = &self.transposed.readout else { return upstream };
         let Sizes { hidden: h, context: c, readout: r, .. } = self.saved.plan.sizes;
-        let n = self.tape.rows;
-        let readouts = &self.tape.readouts[(t + 1) * n * r..][..n * r];
-        let inside = &mut found[t * n * r..][..n * r];
+        let n = rows.len();
+        let readouts = &self.tape.readouts[rows.start * r..][..n * r];
+        let inside = &mut found[rows.start * r..][..n * r];
         for (i, inside) in inside.iter_mut().enumerate() {
             *inside = (upstream[i] + of_fed[i]) * (1.0 - readouts[i] * readouts[i]);
         }
@@ -181,7 +192,7 @@ impl Backward<'_> {
     /// From the context back to source and query, and through the query to the state that asked.
     fn look_back(
         &self,
-        t: usize,
+        rows: &Range<usize>,
         sources: &[Source<'_>],
         of_context: &[f32],
         found: &mut Found,
@@ -189,11 +200,11 @@ impl Backward<'_> {
     ) {
         let Some(matching) = self.saved.plan.matching else { return };
         let Sizes { hidden: h, key: k, context: c, .. } = self.saved.plan.sizes;
-        let (n, s) = (self.tape.rows, self.saved.tensors.keys.layout().shape()[1]);
+        let (n, s) = (rows.len(), self.saved.tensors.keys.layout().shape()[1]);
         let energy = floats(&self.saved.tensors.energy);
-        let of_queries = &mut found.queries[t * n * k..][..n * k];
+        let of_queries = &mut found.queries[rows.start * k..][..n * k];
         let mut scratch = Vec::with_capacity(s);
-        for (i, source) in sources.iter().enumerate() {
+        for (i, (row, source)) in rows.clone().zip(sources).enumerate() {
             let length = source.keys.len() / k;
             let mut of_source = SourceGradient {
                 keys: &mut found.keys[i * s * k..][..length * k],
@@ -201,9 +212,9 @@ impl Backward<'_> {
                 energy: &mut found.energy,
             };
             matching.look_back(
-                (&self.tape.queries[(t * n + i) * k..][..k], energy),
+                (&self.tape.queries[row * k..][..k], energy),
                 *source,
-                &self.tape.weights[(t * n + i) * s..][..length],
+                &self.tape.weights[row * s..][..length],
                 &of_context[i * c..][..c],
                 &mut of_queries[i * k..][..k],
                 &mut of_source,
@@ -244,8 +255,7 @@ impl Sums {
     /// Adds what a group found: inputsᵀ · gradients, over all its steps at once.
     fn add(&mut self, plan: &Plan, tape: &Tape, found: &Found) {
         let Sizes { hidden: h, key: k, context: c, readout: r } = plan.sizes;
-        let (n, taken) = (tape.rows, tape.rows * tape.steps);
-        let (before, after) = (&tape.states[..taken * h], &tape.states[n * h..]);
+        let (before, after, taken) = (&tape.before, &tape.after, tape.order.places.len());
         let product = |left: &[f32], rows: usize, right: &[f32], columns: usize, out: &mut [f32]| {
             let left = Matrix::new(left, [taken, rows]).transposed();
             wide(left, Matrix::new(right, [taken, columns]), out, Write::Add);

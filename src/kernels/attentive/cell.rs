@@ -62,10 +62,10 @@ pub struct Cell {
 }
 
 /// What a step is given, one row a sentence.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Given<'a> {
     /// What the embedding says to the gates, W e + b, `[N, 3H]`.
-    pub gates: &'a [f32],
+    pub gates: Vec<f32>,
     /// What the readout is made of beside state and context, `[N, R]` or empty.
     pub readout: &'a [f32],
     /// The state before, `[N, H]`.
@@ -103,7 +103,7 @@ impl Cell {
         if timing == Timing::Before {
             self.look(given.state, given.sources, left);
         }
-        let mut inputs = given.gates.to_vec();
+        let mut inputs = given.gates;
         if let Some(weight) = &self.extra {
             let x = self.plan.extra();
             for (i, extra) in left.extra.chunks_mut(x).enumerate() {

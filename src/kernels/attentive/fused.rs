@@ -14,7 +14,8 @@ use crate::kernels::flex::floats;
 /// Implemented for flex with and without gradients; other devices never come here.
 #[backend_extension(Flex, Autodiff)]
 pub(super) trait AttentiveOps: Backend {
-    /// The shapes are [`super::sequence`]'s; what a plan does not need is empty.
+    /// The shapes are [`super::sequence`]'s; what a plan does not need is empty. Lengths are those of sources and of
+    /// targets.
     #[allow(clippy::too_many_arguments)]
     fn attentive(
         gates: FloatTensor<Self>,
@@ -29,7 +30,7 @@ pub(super) trait AttentiveOps: Backend {
         readout: FloatTensor<Self>,
         given: FloatTensor<Self>,
         plan: Plan,
-        lengths: Vec<usize>,
+        lengths: [Vec<usize>; 2],
     ) -> FloatTensor<Self>;
 }
 
@@ -72,7 +73,7 @@ impl AttentiveOps for Flex {
         readout: FlexTensor,
         given: FlexTensor,
         plan: Plan,
-        lengths: Vec<usize>,
+        lengths: [Vec<usize>; 2],
     ) -> FlexTensor {
         let tensors =
             Tensors::new([gates, start, recurrent, bias, extra, keys, values, query, energy, readout, given]);
@@ -94,7 +95,7 @@ impl<C: CheckpointStrategy> AttentiveOps for Autodiff<Flex, C> {
         readout: FloatTensor<Self>,
         given: FloatTensor<Self>,
         plan: Plan,
-        lengths: Vec<usize>,
+        lengths: [Vec<usize>; 2],
     ) -> FloatTensor<Self> {
         let all = [gates, start, recurrent, bias, extra, keys, values, query, energy, readout, given];
         let nodes = all.each_ref().map(|tensor| tensor.node());

@@ -5,13 +5,17 @@
 //!
 //! Its twin of ordinary operations is the model's `Decoder::forward`.
 //!
-//! Letters: B sentences, T steps, S source positions, H state, K key, C context, R readout, X what goes into
-//! the gates beside the embedding.
+//! Targets have their own lengths, and nothing is computed past a sentence's end: its steps follow each other, then
+//! come those of the next.
+//!
+//! Letters: B sentences, N steps of all of them, S source positions, H state, K key, C context, R readout, X what goes
+//! into the gates beside the embedding.
 
 mod backward;
 mod cell;
 mod forward;
 mod fused;
+mod order;
 
 use burn::backend::Dispatch;
 use burn::tensor::{Tensor, assert_shape};
@@ -54,8 +58,8 @@ pub struct Recurrence {
     pub query: Option<Tensor<2>>,
     /// v, `[K]`, of additive scores.
     pub energy: Option<Tensor<1>>,
-    /// With feeding: `[H + C, R]`, and what else the readout is made of, `[B, T, R]`.
-    pub readout: Option<(Tensor<2>, Tensor<3>)>,
+    /// With feeding: `[H + C, R]`, and what else the readout is made of, `[N, R]`.
+    pub readout: Option<(Tensor<2>, Tensor<2>)>,
 }
 
 /// What the decoder looks at.
@@ -74,22 +78,27 @@ pub fn can_take<const D: usize>(tensor: &Tensor<D>) -> bool {
     super::flex::can_take(tensor)
 }
 
-/// Runs all steps: what the embeddings say to the gates `[B, T, 3H]` and the first state `[B, H]` → with
-/// feeding the readouts `[B, T, R]` (the first step is fed zeros), else state and context side by side
-/// `[B, T, H + C]`.
-pub fn sequence(gates: Tensor<3>, start: Tensor<2>, recurrence: Recurrence, sources: Sources<'_>) -> Tensor<3> {
+/// Runs all steps of targets with so many `steps` each: what the embeddings say to the gates `[N, 3H]` and the first
+/// states `[B, H]` → with feeding the readouts `[N, R]` (the first step is fed zeros), else state and context side by
+/// side `[N, H + C]`.
+pub fn sequence(
+    gates: Tensor<2>,
+    start: Tensor<2>,
+    recurrence: Recurrence,
+    sources: Sources<'_>,
+    steps: &[usize],
+) -> Tensor<2> {
     let Sources { keys, values, lengths } = sources;
     let ([b, h], [_, s, key], [_, _, context]) = (start.dims(), keys.dims(), values.dims());
-    let t = gates.dims()[1];
-    assert_shape!(gates, [b, t, 3 * h]);
+    assert_shape!(gates, [steps.iter().sum::<usize>(), 3 * h]);
     assert_shape!(keys, [b, s, key]);
     assert_shape!(values, [b, s, context]);
-    assert_eq!(lengths.len(), b, "one length a sentence");
+    assert_eq!((lengths.len(), steps.len()), (b, b), "one length a sentence, of the source and of the target");
     assert!(lengths.iter().all(|&length| length <= s), "no sentence is longer than its row");
     let device = gates.device();
     let feeding = recurrence.readout.is_some();
     let (readout, given) =
-        recurrence.readout.unwrap_or_else(|| (Tensor::empty([0, 0], &device), Tensor::empty([0, 0, 0], &device)));
+        recurrence.readout.unwrap_or_else(|| (Tensor::empty([0, 0], &device), Tensor::empty([0, 0], &device)));
     let plan = Plan {
         timing: recurrence.timing,
         feeding,
@@ -110,7 +119,7 @@ pub fn sequence(gates: Tensor<3>, start: Tensor<2>, recurrence: Recurrence, sour
         readout.into_dispatch(),
         given.into_dispatch(),
         plan,
-        lengths.to_vec(),
+        [lengths.to_vec(), steps.to_vec()],
     );
     Tensor::from_dispatch(output)
 }

@@ -188,7 +188,7 @@ pub enum Write {
 
 /// Pieces that a wide product is cut into for each core: cores are never equally fast for long, least of all
 /// shared ones, and who is done takes another piece.
-const PIECES: usize = 4;
+const PIECES: usize = 2;
 
 /// Rows or columns of a piece come in multiples of this, and are at least four times as many.
 const GRAIN: usize = 16;
