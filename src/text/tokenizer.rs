@@ -5,6 +5,7 @@
 //! loading, whatever switch a file forgets. HF's own id 0 is the unknown piece, U+FFFD.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tokenizers::decoders::DecoderWrapper;
@@ -16,7 +17,9 @@ use tokenizers::pre_tokenizers::PreTokenizerWrapper;
 use tokenizers::pre_tokenizers::metaspace::{Metaspace, PrependScheme};
 use tokenizers::pre_tokenizers::sequence::Sequence;
 use tokenizers::pre_tokenizers::split::{Split, SplitPattern};
-use tokenizers::{AddedToken, ModelWrapper, SplitDelimiterBehavior};
+use tokenizers::{
+    AddedToken, ModelWrapper, NormalizerWrapper, PostProcessorWrapper, SplitDelimiterBehavior, TokenizerImpl,
+};
 
 use super::words::{Level, SPACE_MARK, Words};
 use crate::error::{Error, Result};
@@ -80,12 +83,16 @@ impl Encoded {
     }
 }
 
-/// One side's trained tokenizer.
+/// HF's tokenizer where the model is known to be BPE.
+type BpeTokenizer =
+    TokenizerImpl<BPE, NormalizerWrapper, PreTokenizerWrapper, PostProcessorWrapper, DecoderWrapper>;
+
+/// One side's trained tokenizer; clones share it.
 #[derive(Clone, Debug)]
 pub struct Tokenizer {
-    inner: tokenizers::Tokenizer,
+    inner: Arc<tokenizers::Tokenizer>,
     /// The piece of each HF id.
-    pieces: Vec<String>,
+    pieces: Arc<[String]>,
     /// Whether pieces carry space marks.
     marked: bool,
 }
@@ -118,8 +125,13 @@ impl Tokenizer {
 
     /// Reads a tokenizer that [`Tokenizer::to_json`] wrote.
     pub fn from_json(path: &Path, json: &str) -> Result<Self> {
-        let inner = tokenizers::Tokenizer::from_bytes(json)
-            .map_err(|why| Error::data(path, format!("not a tokenizer: {why}")))?;
+        // Told that it is BPE, serde takes the file in one pass; left to find out, it goes over all of it three times,
+        // which a person who waits for a first translation notices.
+        let inner = match serde_json::from_str::<BpeTokenizer>(json) {
+            Ok(inner) => inner.into(),
+            Err(_) => tokenizers::Tokenizer::from_bytes(json)
+                .map_err(|why| Error::data(path, format!("not a tokenizer: {why}")))?,
+        };
         Self::wrap(inner)
     }
 
@@ -181,9 +193,9 @@ impl Tokenizer {
         let size = inner.get_vocab_size(true);
         let pieces = (0..size as u32)
             .map(|id| inner.id_to_token(id).ok_or_else(|| Error::Model(format!("the tokenizer has no id {id}"))))
-            .collect::<Result<Vec<_>>>()?;
+            .collect::<Result<Arc<[_]>>>()?;
         let marked = inner.get_decoder().is_some();
-        Ok(Self { inner, pieces, marked })
+        Ok(Self { inner: Arc::new(inner), pieces, marked })
     }
 }
 
