@@ -14,9 +14,11 @@ pub mod linear;
 pub mod log_probs;
 mod look;
 pub(crate) mod product;
+mod rows;
 mod simd;
 pub mod square_sum;
 
 pub(crate) use flex::Values;
 pub use flex::cores;
 pub use product::{Form, Precision, product_rate};
+pub(crate) use rows::gather;

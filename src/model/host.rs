@@ -11,12 +11,12 @@ use burn::tensor::Tensor;
 use rayon::prelude::*;
 
 use super::seq2seq::{Seq2Seq, SourceBatch};
-use crate::kernels::Values;
 use crate::kernels::attentive::{Cell, Given, Left, Plan, Sizes, Source, can_take};
 use crate::kernels::cross_entropy::Output;
 use crate::kernels::gru::ResetForm;
 use crate::kernels::log_probs::{BLOCK, LogProbs, Part};
 use crate::kernels::product::{Form, Matrix, Precision, Right, Write, by_columns};
+use crate::kernels::{Values, gather};
 use crate::search::{Step, Stepper};
 
 /// A model with its weights in a form for decoding.
@@ -209,8 +209,8 @@ impl Stepper for HostStepper<'_> {
     fn select(&self, rows: HostState, order: &[usize]) -> HostState {
         let Sizes { hidden: h, readout: r, .. } = self.host.cell.plan.sizes;
         HostState {
-            state: rows_of(&rows.state, h, order),
-            fed: rows_of(&rows.fed, r, order),
+            state: gather(&rows.state, h, order),
+            fed: gather(&rows.fed, r, order),
             sentence: order.iter().map(|&row| rows.sentence[row]).collect(),
         }
     }
@@ -233,7 +233,7 @@ impl HostStepper<'_> {
         let Sizes { hidden: h, key: k, context: c, readout: r } = cell.plan.sizes;
         let (n, e) = (last.len(), *e);
         let sentences = &rows.sentence[first..][..n];
-        let embedded = rows_of(embedding, e, last);
+        let embedded = gather(embedding, e, last);
         let embedded = Matrix::new(&embedded, [n, e]);
         let mut said = gates.1.repeat(n);
         gates.0.multiply(embedded, &mut said, 3 * h, Write::Add);
@@ -244,7 +244,7 @@ impl HostStepper<'_> {
         let sources: Vec<Source<'_>> = sentences.iter().map(|&sentence| self.source(sentence)).collect();
         let mut context = match cell.plan.matching {
             Some(_) => vec![0.0; n * c],
-            None => rows_of(&self.summaries, c, sentences),
+            None => gather(&self.summaries, c, sentences),
         };
         let positions = if cell.plan.matching.is_some() { self.positions } else { 0 };
         let mut share =
@@ -286,15 +286,6 @@ fn append(values: &mut Vec<f32>, more: Vec<f32>) {
     } else {
         values.extend(more);
     }
-}
-
-/// Some rows of a matrix, one after the other.
-fn rows_of(values: &[f32], width: usize, rows: &[usize]) -> Vec<f32> {
-    let mut out = Vec::with_capacity(rows.len() * width);
-    for &row in rows {
-        out.extend_from_slice(&values[row * width..][..width]);
-    }
-    out
 }
 
 fn host<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {

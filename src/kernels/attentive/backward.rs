@@ -9,11 +9,11 @@ use rayon::prelude::*;
 use super::Timing;
 use super::cell::{Plan, Sizes};
 use super::forward::{Saved, Tape, sources};
-use super::order::{gather, scatter};
 use crate::kernels::flex::{floats, tensor};
 use crate::kernels::gru::cell;
 use crate::kernels::look::{Source, SourceGradient};
 use crate::kernels::product::{Matrix, Packed, Write, wide};
+use crate::kernels::rows::{gather, scatter};
 
 /// The gradients of the operation's tensors, in its order.
 pub(super) fn run(saved: &Saved, upstream: &[f32]) -> [FlexTensor; 11] {

@@ -5,10 +5,11 @@ use rayon::prelude::*;
 
 use super::cell::{Cell, Given, Left, Plan, Sizes};
 use super::fused::Tensors;
-use super::order::{Order, gather, scatter};
+use super::order::Order;
 use crate::kernels::flex::{floats, tensor};
 use crate::kernels::look::Source;
 use crate::kernels::product::{FEWEST_ROWS, Matrix, Packed, Right};
+use crate::kernels::rows::{gather, scatter};
 
 /// What backward needs of forward.
 #[derive(Clone, Debug)]

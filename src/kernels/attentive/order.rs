@@ -41,22 +41,6 @@ impl Order {
     }
 }
 
-/// Some rows, one after the other.
-pub(super) fn gather(values: &[f32], width: usize, rows: &[usize]) -> Vec<f32> {
-    let mut out = Vec::with_capacity(rows.len() * width);
-    for &row in rows {
-        out.extend_from_slice(&values[row * width..][..width]);
-    }
-    out
-}
-
-/// Puts rows where they belong.
-pub(super) fn scatter(values: &[f32], width: usize, rows: &[usize], out: &mut [f32]) {
-    for (&row, values) in rows.iter().zip(values.chunks(width.max(1))) {
-        out[row * width..][..width].copy_from_slice(values);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,10 +54,5 @@ mod tests {
         assert_eq!(order.steps(), [0..2, 2..3, 3..4]);
         // Steps of the batch: 0 0 1 2 2 2.
         assert_eq!(order.places, [3, 2, 4, 5]);
-        let gathered = gather(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0], 1, &order.places);
-        assert_eq!(gathered, [3.0, 2.0, 4.0, 5.0]);
-        let mut out = [0.0; 6];
-        scatter(&gathered, 1, &order.places, &mut out);
-        assert_eq!(out, [0.0, 0.0, 2.0, 3.0, 4.0, 5.0]);
     }
 }

@@ -4,6 +4,8 @@
 //! the step, and what it saw goes into the step; `after` (Luong 2015, section 3) asks with the state after
 //! the step. With input feeding (Luong 2015, section 3.3) each step also gets the last readout.
 
+mod readouts;
+
 use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::{Device, Int, Tensor};
@@ -13,10 +15,9 @@ use super::gru::Gru;
 use crate::attention::{Attended, Attention, AttentionConfig, Memory, Sizes};
 use crate::init::{self, Bias, Draw};
 pub use crate::kernels::attentive::Timing;
-use crate::kernels::attentive::{self, Recurrence, Sources};
 use crate::kernels::dropout::Dropout;
 use crate::kernels::gru::{Direction, ResetForm};
-use crate::kernels::linear::{self, Activation, linear};
+use crate::kernels::linear::{self, Activation};
 
 /// What the decoder is made of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -185,82 +186,6 @@ impl Decoder {
         self.timing == Timing::After && !self.input_feeding
     }
 
-    /// The readouts of the real steps from the start, `[N, R]`, which stand at `places` among the `B · T`: what
-    /// training needs of [`Decoder::forward`], and the same numbers. Where a step needs what an earlier one saw, the
-    /// steps are one operation if the device has it.
-    pub fn readouts(
-        &self,
-        embedded: Tensor<3>,
-        lengths: &[usize],
-        places: Tensor<1, Int>,
-        state: DecoderState,
-        memory: &Memory,
-    ) -> Tensor<2> {
-        if self.at_once() {
-            let seen = self.seen(embedded, lengths, state, memory);
-            return linear::apply(&self.readout, real(seen.joined, places), Activation::Tanh);
-        }
-        if let (Some(fused), Some(sources)) = (self.recurrence(&embedded), memory.mask.lengths())
-            && let [start] = state.layers.as_slice()
-        {
-            let sources = Sources { keys: memory.keys.clone(), values: memory.values.clone(), lengths: sources };
-            return self.fused_readouts(real(embedded, places), lengths, start.clone(), fused, sources);
-        }
-        real(self.forward(embedded, lengths, state, memory).readouts, places)
-    }
-
-    /// The weights of the steps as one operation, without the readout's, if the device and the operation can take
-    /// them.
-    fn recurrence(&self, embedded: &Tensor<3>) -> Option<Recurrence> {
-        let [gru] = self.layers.as_slice() else { return None };
-        if gru.reset != ResetForm::ResetAfter || !attentive::can_take(embedded) {
-            return None;
-        }
-        let matcher = self.attention.score.as_ref()?.matcher(gru.hidden())?;
-        Some(Recurrence {
-            timing: self.timing,
-            matching: matcher.matching,
-            recurrent: gru.hidden_weight.val(),
-            bias: gru.hidden_bias.val(),
-            extra: rows_from(gru.input_weight.val(), embedded.dims()[2]),
-            query: matcher.query,
-            energy: matcher.energy,
-            readout: None,
-        })
-    }
-
-    /// [`Decoder::readouts`] as one operation, of embedded real tokens `[N, E]`.
-    fn fused_readouts(
-        &self,
-        embedded: Tensor<2>,
-        lengths: &[usize],
-        start: Tensor<2>,
-        recurrence: Recurrence,
-        sources: Sources<'_>,
-    ) -> Tensor<2> {
-        let gru = &self.layers[0];
-        let ([n, e], h, context) = (embedded.dims(), gru.hidden(), sources.values.dims()[2]);
-        let from_embedding = gru.input_weight.val().narrow(0, 0, e);
-        let gates = linear(embedded.clone(), from_embedding, Some(gru.input_bias.val()), Activation::Identity);
-        if !self.input_feeding {
-            let seen = attentive::sequence(gates, start, recurrence, sources, lengths);
-            return linear::apply(&self.readout, Tensor::cat(vec![seen, embedded], 1), Activation::Tanh);
-        }
-        let bias = self.readout.bias.as_ref().map(|bias| bias.val());
-        let weight = self.readout.weight.val();
-        let from_joined = weight.clone().narrow(0, 0, h + context);
-        let given = match self.timing {
-            Timing::Before => linear(embedded, rows_from(weight, h + context), bias, Activation::Identity),
-            Timing::After => {
-                let size = from_joined.dims()[1];
-                let bias = bias.unwrap_or_else(|| Tensor::zeros([size], &embedded.device()));
-                bias.unsqueeze::<2>().expand([n, size])
-            }
-        };
-        let recurrence = Recurrence { readout: Some((from_joined, given)), ..recurrence };
-        attentive::sequence(gates, start, recurrence, sources, lengths)
-    }
-
     /// Steps whose inputs are all known: any number without feedback, else one.
     fn steps(&self, embedded: Tensor<3>, lengths: &[usize], state: DecoderState, memory: &Memory) -> Decoded {
         let Seen { joined, weights, layers } = self.seen(embedded, lengths, state, memory);
@@ -311,20 +236,8 @@ struct Seen {
     layers: Vec<Tensor<2>>,
 }
 
-/// The real steps of `[B, T, …]`, `[N, …]`.
-fn real(steps: Tensor<3>, places: Tensor<1, Int>) -> Tensor<2> {
-    let [b, t, size] = steps.dims();
-    steps.reshape([b * t, size]).select(0, places)
-}
-
 fn concatenated(mut parts: Vec<Tensor<3>>) -> Tensor<3> {
     if parts.len() == 1 { parts.remove(0) } else { Tensor::cat(parts, 2) }
-}
-
-/// The rows of a matrix from `n` on.
-fn rows_from(matrix: Tensor<2>, n: usize) -> Tensor<2> {
-    let rows = matrix.dims()[0];
-    matrix.narrow(0, n, rows - n)
 }
 
 fn last_step(states: Tensor<3>) -> Tensor<2> {

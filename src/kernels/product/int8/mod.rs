@@ -5,6 +5,9 @@
 //! The instruction that multiplies bytes adds two products in 16 bits, and two such pairs are added before they are
 //! widened to 32: the left side has 7 bits, and a column's scale leaves room for the sum of four products.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+
 use burn::tensor::Tensor;
 
 use super::{Matrix, Write};
@@ -240,114 +243,5 @@ fn is_wide() -> bool {
     false
 }
 
-#[cfg(target_arch = "x86_64")]
-mod avx2 {
-    use std::arch::x86_64::{
-        __m256i, _mm256_add_epi16, _mm256_add_epi32, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_maddubs_epi16,
-        _mm256_set1_epi16, _mm256_set1_epi32, _mm256_setzero_si256, _mm256_storeu_si256,
-    };
-
-    use std::array::from_fn;
-
-    use super::{GROUP, ROWS, WIDTH};
-
-    /// R rows times one panel.
-    ///
-    /// # Safety
-    /// AVX2 must be there; `left` must hold R rows as deep as the panel.
-    #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn tile<const R: usize>(left: &[u8], panel: &[i8], sums: &mut [[i32; WIDTH]; ROWS]) {
-        let groups = panel.len() / (WIDTH * GROUP);
-        let ones = _mm256_set1_epi16(1);
-        let mut found = [[_mm256_setzero_si256(); 2]; R];
-        // SAFETY: the caller's promise; reads need no alignment.
-        unsafe {
-            let mut rows: [*const i32; R] = from_fn(|i| left.as_ptr().add(i * groups * GROUP).cast());
-            let mut weights = panel.as_ptr().cast::<__m256i>();
-            for _ in 0..groups {
-                for (row, found) in rows.iter_mut().zip(&mut found) {
-                    let fours: [__m256i; 2] = from_fn(|half| _mm256_set1_epi32(row.add(half).read_unaligned()));
-                    // Weights are read again for each row: registers are scarcer than loads.
-                    for (vector, found) in found.iter_mut().enumerate() {
-                        let [one, other] = from_fn(|half| {
-                            let weights = _mm256_loadu_si256(weights.add(2 * half + vector));
-                            _mm256_maddubs_epi16(fours[half], weights)
-                        });
-                        let pairs = _mm256_add_epi16(one, other);
-                        *found = _mm256_add_epi32(*found, _mm256_madd_epi16(pairs, ones));
-                    }
-                    *row = row.add(2);
-                }
-                weights = weights.add(4);
-            }
-            for (sums, found) in sums.iter_mut().zip(found) {
-                for (sums, found) in sums.chunks_mut(WIDTH / 2).zip(found) {
-                    _mm256_storeu_si256(sums.as_mut_ptr().cast::<__m256i>(), found);
-                }
-            }
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn values(n: usize, by: usize) -> Vec<f32> {
-        (0..n).map(|i| ((i * by) % 41) as f32 / 20.0 - 1.0).collect()
-    }
-
-    /// Against exact products: the error is that of rounding, about 1/127 of a step on each side.
-    #[test]
-    fn is_near_the_exact_product_and_the_same_with_and_without_vectors() {
-        for (m, k, n) in [(1, 5, 3), (4, 64, 16), (7, 130, 37)] {
-            let (left, right) = (values(m * k, 7), values(k * n, 13));
-            let int8 = Int8::new(&right, [k, n]);
-            let mut out = vec![1.0; m * n];
-            let rounded = Rounded::new(Matrix::new(&left, [m, k]));
-            int8.multiply(&rounded, &mut out, n, Write::Replace);
-            let exact = |i: usize, j: usize| (0..k).map(|p| left[i * k + p] * right[p * n + j]).sum::<f32>();
-            for i in 0..m {
-                for j in 0..n {
-                    let apart = (out[i * n + j] - exact(i, j)).abs();
-                    assert!(apart < 0.02 * (k as f32).sqrt(), "{m} {k} {n}: {} {}", out[i * n + j], exact(i, j));
-                }
-            }
-            let once = out.clone();
-            int8.multiply(&rounded, &mut out, n, Write::Add);
-            assert!(once.iter().zip(&out).all(|(once, twice)| (2.0 * once - twice).abs() < 1e-5));
-        }
-        let (left, panel): (Vec<u8>, Vec<i8>) = (
-            (0..4 * 16).map(|i: usize| (i * 5 % 128) as u8).collect(),
-            (0..WIDTH * 16).map(|i: usize| (i * 7 % 127) as i8 - 63).collect(),
-        );
-        for rows in 1..=ROWS {
-            let (mut plain, mut wide) = ([[0; WIDTH]; ROWS], [[0; WIDTH]; ROWS]);
-            multiply_tile(false, &left[..rows * 16], &panel, rows, &mut plain);
-            multiply_tile(is_wide(), &left[..rows * 16], &panel, rows, &mut wide);
-            assert_eq!(plain, wide);
-        }
-    }
-
-    /// The largest numbers there are, all of one sign: nothing overflows on the way.
-    #[test]
-    fn the_largest_sums_fit() {
-        for sign in [1.0, -1.0] {
-            let (left, right) = ([1.0; 64], [sign; 64 * 16]);
-            let mut out = [0.0; 16];
-            let rounded = Rounded::new(Matrix::new(&left, [1, 64]));
-            Int8::new(&right, [64, 16]).multiply(&rounded, &mut out, 16, Write::Replace);
-            assert!(out.iter().all(|x| (x - sign * 64.0).abs() < 0.5), "{out:?}");
-        }
-    }
-
-    #[test]
-    fn what_is_no_number_stays_none() {
-        let mut right = [1.0; 16 * 16];
-        right[16 + 3] = f32::NAN;
-        let mut out = [0.0; 16];
-        let rounded = Rounded::new(Matrix::new(&[1.0; 16], [1, 16]));
-        Int8::new(&right, [16, 16]).multiply(&rounded, &mut out, 16, Write::Replace);
-        assert!(out.iter().enumerate().all(|(j, x)| x.is_nan() == (j == 3)), "{out:?}");
-    }
-}
+mod tests;
