@@ -14,7 +14,7 @@ pub fn cores(device: &Device) -> usize {
 }
 
 /// Whether fused operations can take a tensor: on flex (with or without gradients), in 32 bits.
-pub(super) fn can_take<const D: usize>(tensor: &Tensor<D>) -> bool {
+pub(crate) fn can_take<const D: usize>(tensor: &Tensor<D>) -> bool {
     let device = tensor.device().without_autodiff();
     tensor.dtype() == DType::F32 && matches!(device.as_dispatch(), DispatchDevice::Flex(_))
 }

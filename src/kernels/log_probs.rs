@@ -65,6 +65,8 @@ impl Part {
 impl LogProbs {
     /// Those of logits of so many rows.
     pub fn of_logits(parts: Vec<Part>, rows: usize) -> Self {
+        let even = parts.iter().rev().skip(1).all(|part| part.width == parts[0].width && part.width % BLOCK == 0);
+        assert!(even, "all parts but the last are whole blocks and as wide as the first");
         let log_sum = |row: usize| {
             let sums = || parts.iter().flat_map(move |part| part.sums(row));
             let most = sums().fold(f32::NEG_INFINITY, |most, &(largest, _)| most.max(largest));
@@ -74,7 +76,8 @@ impl LogProbs {
         Self { parts, log_sums }
     }
 
-    /// Takes log-probabilities as they are, `[N, vocabulary]`.
+    /// Takes log-probabilities as they are, `[N, vocabulary]`: for made-up models.
+    #[cfg(test)]
     pub fn given(log_probs: Vec<f32>, vocabulary: usize) -> Self {
         let log_sums = vec![0.0; log_probs.len() / vocabulary.max(1)];
         Self { parts: vec![Part::new(log_probs, vocabulary)], log_sums }

@@ -18,7 +18,7 @@ mod rows;
 mod simd;
 pub mod square_sum;
 
-pub(crate) use flex::Values;
 pub use flex::cores;
+pub(crate) use flex::{Values, can_take};
 pub use product::{Form, Precision, product_rate};
 pub(crate) use rows::gather;

@@ -11,12 +11,12 @@ use burn::tensor::Tensor;
 use rayon::prelude::*;
 
 use super::seq2seq::{Seq2Seq, SourceBatch};
-use crate::kernels::attentive::{Cell, Given, Left, Plan, Sizes, Source, can_take};
+use crate::kernels::attentive::{Cell, Given, Left, Plan, Sizes, Source};
 use crate::kernels::cross_entropy::Output;
 use crate::kernels::gru::ResetForm;
 use crate::kernels::log_probs::{BLOCK, LogProbs, Part};
 use crate::kernels::product::{Form, Matrix, Precision, Right, Write, by_columns};
-use crate::kernels::{Values, gather};
+use crate::kernels::{Values, can_take, gather};
 use crate::search::{Step, Stepper};
 
 /// A model with its weights in a form for decoding.

@@ -11,7 +11,7 @@ use super::encoder::{Encoder, EncoderConfig};
 use crate::attention::{AttentionConfig, Memory, Score, Sizes, SourceMask};
 use crate::error::{Error, Result};
 use crate::init::{self, Bias, Draw};
-use crate::kernels::attentive::can_take;
+use crate::kernels::can_take;
 use crate::kernels::cross_entropy::Output;
 use crate::kernels::dropout::Dropout;
 use crate::rng::Rng;

@@ -1,12 +1,11 @@
 //! The model as search sees it.
 
-use burn::tensor::activation::log_softmax;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
 use super::decoder::DecoderState;
 use super::seq2seq::{Seq2Seq, SourceBatch, TargetBatch};
 use crate::attention::Memory;
-use crate::kernels::log_probs::LogProbs;
+use crate::kernels::log_probs::{LogProbs, Part};
 use crate::search::{Step, Stepper};
 
 /// Drives a model one token at a time.
@@ -53,7 +52,7 @@ impl Stepper for ModelStepper<'_> {
             floats(weights).chunks(positions.max(1)).map(<[f32]>::to_vec).take(rows).collect()
         });
         Step {
-            log_probs: LogProbs::given(floats(log_softmax(logits, 1)), self.vocabulary),
+            log_probs: LogProbs::of_logits(vec![Part::new(floats(logits), self.vocabulary)], last.len()),
             attention: attention.unwrap_or_default(),
             state: RowStates { memory: rows.memory, state: decoded.state },
         }

@@ -125,8 +125,8 @@ impl Tokenizer {
 
     /// Reads a tokenizer that [`Tokenizer::to_json`] wrote.
     pub fn from_json(path: &Path, json: &str) -> Result<Self> {
-        // Told that it is BPE, serde takes the file in one pass; left to find out, it goes over all of it three times,
-        // which a person who waits for a first translation notices.
+        // Told that it is BPE, serde takes the file in one pass; left to find out, it goes over all of it three
+        // times, which a person who waits for a first translation notices.
         let inner = match serde_json::from_str::<BpeTokenizer>(json) {
             Ok(inner) => inner.into(),
             Err(_) => tokenizers::Tokenizer::from_bytes(json)

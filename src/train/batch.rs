@@ -96,8 +96,8 @@ impl Batch {
         (0..parts).map(|first| Self::new(&part(first), device)).collect()
     }
 
-    /// Puts examples together, the longest target first: recurrent steps stop at the last row that still runs. (Sources
-    /// of a batch are of like length anyway.)
+    /// Puts examples together, the longest target first: recurrent steps stop at the last row that still runs.
+    /// (Sources of a batch are of like length anyway.)
     pub fn new(examples: &[&Example], device: &Device) -> Self {
         let examples = &longest_first(examples);
         let inputs: Vec<Vec<usize>> =

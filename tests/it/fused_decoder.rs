@@ -22,10 +22,29 @@ impl ModuleVisitor for Collect<'_> {
     }
 }
 
+/// Sources with their ends, and targets with their begin.
+type Pairs = (Vec<Vec<usize>>, Vec<Vec<usize>>);
+
+fn a_few() -> Pairs {
+    let sources: [&[usize]; 5] = [&[4, 5, 6, 7, 2], &[8, 2], &[9, 10, 4, 2], &[5, 2], &[6, 6, 2]];
+    let targets: [&[usize]; 5] = [&[1, 4, 5, 6], &[1, 7, 8, 9], &[1, 3], &[1, 9, 4, 5], &[1, 4, 4]];
+    (sources.map(<[usize]>::to_vec).into(), targets.map(<[usize]>::to_vec).into())
+}
+
+/// More than one core takes at a time, of all lengths in no order.
+fn many() -> Pairs {
+    let sentence = |i: usize, length: usize| (0..length).map(|j| 3 + (i * 5 + j * 7) % 7).collect::<Vec<_>>();
+    let sources = (0..70).map(|i| [sentence(i, i * 11 % 6), vec![2]].concat());
+    let targets = (0..70).map(|i| [vec![1], sentence(i + 1, i * 7 % 9)].concat());
+    (sources.collect(), targets.collect())
+}
+
 /// The readouts, and the gradients of every parameter for an uneven upstream.
-fn run(model: &Seq2Seq, device: &Device, fused: bool) -> (Vec<f32>, Vec<f32>) {
-    let source = SourceBatch::new(&[&[4, 5, 6, 7, 2], &[8, 2], &[9, 10, 4, 2], &[5, 2], &[6, 6, 2]], device);
-    let target = TargetBatch::new(&[&[1, 4, 5, 6], &[1, 7, 8, 9], &[1, 3], &[1, 9, 4, 5], &[1, 4, 4]], device);
+fn run(model: &Seq2Seq, (sources, targets): &Pairs, device: &Device, fused: bool) -> (Vec<f32>, Vec<f32>) {
+    fn ids(sentences: &[Vec<usize>]) -> Vec<&[usize]> {
+        sentences.iter().map(Vec::as_slice).collect()
+    }
+    let (source, target) = (SourceBatch::new(&ids(sources), device), TargetBatch::new(&ids(targets), device));
     let (memory, state) = model.encode(&source);
     let readouts = match fused {
         true => model.readouts(&target, state, &memory),
@@ -72,13 +91,27 @@ fn models(device: &Device) -> Vec<(String, Seq2Seq)> {
 fn every_score_timing_and_feeding_agrees_forward_and_backward() {
     let device = Device::flex().autodiff();
     for (name, model) in models(&device) {
-        let (fused, twin) = (run(&model, &device, true), run(&model, &device, false));
-        assert_eq!(fused.1.len(), twin.1.len());
-        let all = |run: &(Vec<f32>, Vec<f32>)| [run.0.clone(), run.1.clone()].concat();
-        for (i, (fused, twin)) in all(&fused).iter().zip(all(&twin)).enumerate() {
-            let apart = (fused - twin).abs();
-            assert!(apart < 1e-5 * twin.abs().max(1.0), "{name} {i}: {fused} {twin}");
-        }
+        agrees(&name, &model, &a_few(), &device);
+    }
+}
+
+#[test]
+fn groups_of_sentences_agree_with_all_at_once() {
+    let device = Device::flex().autodiff();
+    let two = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let looks_inside = |name: &str| name.starts_with("additive") && !name.starts_with("additive After false");
+    for (name, model) in models(&device).iter().filter(|(name, _)| looks_inside(name)) {
+        two.install(|| agrees(name, model, &many(), &device));
+    }
+}
+
+fn agrees(name: &str, model: &Seq2Seq, pairs: &Pairs, device: &Device) {
+    let (fused, twin) = (run(model, pairs, device, true), run(model, pairs, device, false));
+    assert_eq!(fused.1.len(), twin.1.len());
+    let all = |run: &(Vec<f32>, Vec<f32>)| [run.0.clone(), run.1.clone()].concat();
+    for (i, (fused, twin)) in all(&fused).iter().zip(all(&twin)).enumerate() {
+        let apart = (fused - twin).abs();
+        assert!(apart < 1e-5 * twin.abs().max(1.0), "{name} {i}: {fused} {twin}");
     }
 }
 

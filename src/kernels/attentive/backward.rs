@@ -124,7 +124,7 @@ impl Backward<'_> {
         // Zero for the sentences that have not begun their way back.
         let (mut carry, mut of_fed) = (vec![0.0; all * h], vec![0.0; all * r]);
         let width = if plan.feeding { r } else { h + c };
-        for rows in tape.order.steps().into_iter().rev() {
+        for rows in tape.order.steps.iter().rev().cloned() {
             let n = rows.len();
             let upstream = gather(upstream, width, &tape.order.places[rows.clone()]);
             let of_joined = self.read_out_back(&rows, upstream, &of_fed, &mut found.readouts);

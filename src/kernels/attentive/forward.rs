@@ -59,11 +59,12 @@ pub(super) fn run(tensors: Tensors, plan: Plan, [lengths, steps]: [Vec<usize>; 2
         readout: plan.feeding.then(|| pack(&tensors.readout, h + c, r)),
     };
     let batch = lengths.len();
-    let share = batch.div_ceil(rayon::current_num_threads()).max(FEWEST_ROWS);
-    let groups: Vec<usize> = (0..batch).step_by(share).collect();
-    let tapes = groups
+    // Dealt in turn, not cut: batches come with the longest targets first.
+    let groups = (batch / FEWEST_ROWS).clamp(1, rayon::current_num_threads());
+    let tapes = (0..groups)
         .into_par_iter()
-        .map(|first| record(&cell, &tensors, &lengths, Order::new(first..(first + share).min(batch), &steps)))
+        .with_max_len(1)
+        .map(|group| record(&cell, &tensors, &lengths, Order::new((group..batch).step_by(groups), &steps)))
         .collect();
     Saved { tensors, plan, lengths, tapes }
 }
@@ -91,7 +92,7 @@ fn record(cell: &Cell, tensors: &Tensors, lengths: &[usize], order: Order) -> Ta
     let (mut weights, mut contexts, mut extras, mut readouts) = (slots(s), slots(c), slots(x), slots(r));
     let mut state = gather(floats(&tensors.start), h, &order.sentences);
     let mut fed = vec![0.0; order.sentences.len() * r];
-    for rows in order.steps() {
+    for rows in order.steps.iter().cloned() {
         let (at, n) = (rows.start, rows.len());
         let places = &order.places[rows];
         state.truncate(n * h);

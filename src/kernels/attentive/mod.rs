@@ -8,8 +8,8 @@
 //! Targets have their own lengths, and nothing is computed past a sentence's end: its steps follow each other, then
 //! come those of the next.
 //!
-//! Letters: B sentences, N steps of all of them, S source positions, H state, K key, C context, R readout, X what goes
-//! into the gates beside the embedding.
+//! Letters: B sentences, N steps of all of them, S source positions, H state, K key, C context, R readout, X what
+//! goes into the gates beside the embedding.
 
 mod backward;
 mod cell;
@@ -73,14 +73,9 @@ pub struct Sources<'a> {
     pub lengths: &'a [usize],
 }
 
-/// Whether [`sequence`] can take this tensor's device and type.
-pub fn can_take<const D: usize>(tensor: &Tensor<D>) -> bool {
-    super::flex::can_take(tensor)
-}
-
-/// Runs all steps of targets with so many `steps` each: what the embeddings say to the gates `[N, 3H]` and the first
-/// states `[B, H]` → with feeding the readouts `[N, R]` (the first step is fed zeros), else state and context side by
-/// side `[N, H + C]`.
+/// Runs all steps of targets with so many `steps` each: what the embeddings say to the gates `[N, 3H]` and the
+/// first states `[B, H]` → with feeding the readouts `[N, R]` (the first step is fed zeros), else state and context
+/// side by side `[N, H + C]`.
 pub fn sequence(
     gates: Tensor<2>,
     start: Tensor<2>,

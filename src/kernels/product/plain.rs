@@ -51,7 +51,7 @@ impl Plain {
             #[inline(always)]
             || match right.column {
                 1 => by_rows(left, right, out, out_row),
-                _ => by_columns(left, right, out, out_row),
+                _ => column_by_column(left, right, out, out_row),
             },
         );
     }
@@ -87,7 +87,7 @@ fn by_rows(left: Matrix<'_>, right: Matrix<'_>, out: &mut [f32], out_row: usize)
 
 /// One column of the right side after the other, with every row of the left.
 #[inline(always)]
-fn by_columns(left: Matrix<'_>, right: Matrix<'_>, out: &mut [f32], out_row: usize) {
+fn column_by_column(left: Matrix<'_>, right: Matrix<'_>, out: &mut [f32], out_row: usize) {
     for j in 0..right.columns {
         let column = &right.values[j * right.column..][..right.rows];
         for i in 0..left.rows {

@@ -135,7 +135,7 @@ pub struct Decoded {
     pub readouts: Tensor<3>,
     /// Where each step looked, `[B, T, S]`; nothing without attention.
     pub weights: Option<Tensor<3>>,
-    /// The state after the last step.
+    /// Each sentence's state after its last step; what is fed, only if all have as many.
     pub state: DecoderState,
 }
 
@@ -152,8 +152,8 @@ impl Decoder {
         }
     }
 
-    /// Runs over embedded target tokens `[B, T, E]` of targets with so many steps each (what comes after is of no use),
-    /// each step told what came before it.
+    /// Runs over embedded target tokens `[B, T, E]` of targets with so many steps each (what comes after is of no
+    /// use), each step told what came before it.
     ///
     /// Where no step needs what an earlier one saw (timing `after` without input feeding) all steps run
     /// as one; else they run one by one. The results are the same.

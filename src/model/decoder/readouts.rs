@@ -5,6 +5,7 @@ use burn::tensor::{Int, Tensor};
 use super::{Decoder, DecoderState, Timing};
 use crate::attention::Memory;
 use crate::kernels::attentive::{self, Recurrence, Sources};
+use crate::kernels::can_take;
 use crate::kernels::gru::ResetForm;
 use crate::kernels::linear::{self, Activation, linear};
 
@@ -37,7 +38,7 @@ impl Decoder {
     /// them.
     fn recurrence(&self, embedded: &Tensor<3>) -> Option<Recurrence> {
         let [gru] = self.layers.as_slice() else { return None };
-        if gru.reset != ResetForm::ResetAfter || !attentive::can_take(embedded) {
+        if gru.reset != ResetForm::ResetAfter || !can_take(embedded) {
             return None;
         }
         let matcher = self.attention.score.as_ref()?.matcher(gru.hidden())?;

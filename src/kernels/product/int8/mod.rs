@@ -37,7 +37,7 @@ const ZERO: i32 = 64;
 /// A right side `[k, n]` in 8 bits.
 #[derive(Clone, Debug)]
 pub struct Int8 {
-    /// Panels one after the other; of each, groups of four rows; of each, every column's four numbers.
+    /// Panels one after the other; of each, fours of rows (an even number); of each, every column's four numbers.
     panels: Vec<i8>,
     /// What a column's numbers are multiplied by.
     scales: Vec<f32>,

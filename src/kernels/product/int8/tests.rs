@@ -6,7 +6,8 @@ fn values(n: usize, by: usize) -> Vec<f32> {
     (0..n).map(|i| ((i * by) % 41) as f32 / 20.0 - 1.0).collect()
 }
 
-/// Against exact products: the error is that of rounding, about 1/127 of a step on each side.
+/// Against exact products: the error is that of rounding, half a step of 1/63 of the largest on the left, of about
+/// 1/127 on the right.
 #[test]
 fn is_near_the_exact_product_and_the_same_with_and_without_vectors() {
     for (m, k, n) in [(1, 5, 3), (4, 64, 16), (7, 130, 37)] {
@@ -47,6 +48,19 @@ fn the_largest_sums_fit() {
         let rounded = Rounded::new(Matrix::new(&left, [1, 64]));
         Int8::new(&right, [64, 16]).multiply(&rounded, &mut out, 16, Write::Replace);
         assert!(out.iter().all(|x| (x - sign * 64.0).abs() < 0.5), "{out:?}");
+    }
+}
+
+/// Four weights that all round up: 258 · 127 is the most that 16 bits are given, of either sign.
+#[test]
+fn rounding_up_has_room() {
+    for sign in [1.0, -1.0] {
+        let column = [63.5, 64.5, 0.0, 0.0, 63.5, 64.5, 0.0, 0.0].map(|x| sign * x);
+        let right: Vec<f32> = column.iter().flat_map(|&x| [x; 16]).collect();
+        let mut out = [0.0; 16];
+        let rounded = Rounded::new(Matrix::new(&[1.0; 8], [1, 8]));
+        Int8::new(&right, [8, 16]).multiply(&rounded, &mut out, 16, Write::Replace);
+        assert!(out.iter().all(|x| (x - sign * 258.0).abs() < 1e-3), "{out:?}");
     }
 }
 
