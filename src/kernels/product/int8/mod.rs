@@ -57,7 +57,7 @@ impl Int8 {
 
     fn new(right: &[f32], [k, n]: [usize; 2]) -> Self {
         let (columns, groups) = (n.next_multiple_of(WIDTH), k.div_ceil(GROUP));
-        let scales = scales(right, [k, n]);
+        let scales = scales(right, n);
         let mut panels = vec![0i8; columns * groups * GROUP];
         let mut offsets = vec![0; columns];
         for (p, row) in right.chunks(n.max(1)).enumerate() {
@@ -111,7 +111,7 @@ impl Int8 {
 }
 
 /// A scale for each column, up to whole panels.
-fn scales(right: &[f32], [_, n]: [usize; 2]) -> Vec<f32> {
+fn scales(right: &[f32], n: usize) -> Vec<f32> {
     let mut scales = vec![0.0f32; n.next_multiple_of(WIDTH)];
     for group in right.chunks((GROUP * n).max(1)) {
         for j in 0..n {
