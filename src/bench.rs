@@ -17,6 +17,7 @@ use crate::rng::Rng;
 use crate::search::SearchConfig;
 use crate::train::adam::Adam;
 use crate::train::batch::{Batch, Example};
+use crate::train::reward::Baseline;
 use crate::train::update::update;
 use crate::train::{Schedule, TrainConfig};
 
@@ -74,6 +75,7 @@ pub fn train_speed(
     let plan = first_batches(examples, config, WARM_UP + steps)?;
     let schedule = Schedule::new(config, plan.len());
     let mut model = model.fork(&device).train();
+    let mut baseline = Baseline::new(model.output().vocabulary());
     let (mut adam, mut losses) = (Adam::default(), Vec::with_capacity(plan.len()));
     let (mut seconds, mut work) = (0.0, Work::default());
     let before = product_rate();
@@ -81,8 +83,10 @@ pub fn train_speed(
         let chosen: Vec<&Example> = places.iter().map(|&i| &examples[i]).collect();
         let started = Instant::now();
         let batches = Batch::deal(&chosen, cores(&device), &device);
-        let (next, seen) = update(model, &mut adam, &batches, schedule.rate(i + 1), config.noise(i + 1), config);
+        let (rate, noise) = (schedule.rate(i + 1), config.noise(i + 1));
+        let (next, seen) = update(model, &mut adam, &batches, rate, noise, baseline, config);
         model = next;
+        baseline = seen.log_prob.map_or(baseline, |seen| baseline.after(seen, config.baseline_decay));
         losses.push(seen.loss);
         if i >= WARM_UP {
             seconds += started.elapsed().as_secs_f64();

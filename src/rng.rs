@@ -36,6 +36,11 @@ impl Rng {
         }
     }
 
+    /// A number in [0, 1).
+    pub fn unit(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
     /// A number in [−1, 1).
     pub fn symmetric(&mut self) -> f64 {
         // The 53 bits that a double holds between two powers of two.

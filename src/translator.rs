@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::model::batched;
 use crate::model::host::LaidOut;
 use crate::run::{Loaded, RunDir};
-use crate::search::{Hypothesis, SearchConfig};
+use crate::search::{Hypothesis, Look, SearchConfig};
 use crate::text::words::Level;
 use crate::text::{EOS, Encoded, normalize};
 
@@ -217,19 +217,26 @@ impl Translator {
         })
     }
 
-    fn alignment(&self, source: &Source, target: &[String], weights: &[Vec<f32>], view: View) -> Alignment {
+    fn alignment(&self, source: &Source, target: &[String], looks: &[Look], view: View) -> Alignment {
         let mut source_words = self.run.source.words(view.level, &source.encoded.pieces);
         let mut target_words = self.run.target.words(view.level, target);
         if view.ends == Ends::Shown {
             source_words.push(self.run.source.piece(EOS));
-            if weights.len() > target.len() {
+            if looks.len() > target.len() {
                 target_words.push(self.run.target.piece(EOS));
             }
         }
-        if weights.is_empty() {
-            return Alignment { source: source_words.words, target: target_words.words, weights: Vec::new() };
-        }
-        Alignment::at_words(weights, &source_words, &target_words)
+        let Some(first) = looks.first() else {
+            return Alignment {
+                source: source_words.words,
+                target: target_words.words,
+                ..Alignment::default()
+            };
+        };
+        let weights: Vec<&[f32]> = looks.iter().map(|look| look.weights.as_slice()).collect();
+        let of_head = |head: usize| looks.iter().map(|look| look.heads[head].as_slice()).collect();
+        let heads: Vec<Vec<&[f32]>> = (0..first.heads.len()).map(of_head).collect();
+        Alignment::at_words(&weights, &heads, &source_words, &target_words)
     }
 }
 

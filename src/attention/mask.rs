@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use burn::tensor::activation::softmax;
-use burn::tensor::{Bool, Device, Int, Tensor, TensorData, assert_shape};
+use burn::tensor::activation;
+use burn::tensor::{Bool, Device, FloatDType, Int, Tensor, TensorData, assert_shape};
 
 /// Which source positions are padding.
 #[derive(Clone, Debug)]
@@ -38,17 +38,46 @@ impl SourceMask {
         Self { padding: self.padding.clone().select(0, rows), lengths: None }
     }
 
-    /// Softmax over the real positions of scores `[B, T, S]`. Padding gets exactly 0; a sentence with no
-    /// real position gets 0 everywhere instead of the NaN of 0/0, and no gradient.
-    pub fn softmax(&self, scores: Tensor<3>) -> Tensor<3> {
-        let [b, t, s] = scores.dims();
-        assert_shape!(self.padding, [b, s]);
-        let padding = self.padding.clone().unsqueeze_dim::<3>(1).expand([b, t, s]);
-        // Finite (in 32 and 64 bits), so that a row of nothing but padding stays finite until it is set to 0 below; far enough
-        // down that exp() of its distance to any real score is exactly 0.
-        let scores = scores.mask_fill(padding.clone(), -1e30);
-        softmax(scores, 2).mask_fill(padding, 0.0)
+    /// B and S.
+    pub fn dims(&self) -> [usize; 2] {
+        self.padding.dims()
     }
+
+    /// How many positions of each sentence are real, `[B, 1]`.
+    pub fn real_positions(&self) -> Tensor<2, Int> {
+        self.padding.clone().bool_not().int().sum_dim(1)
+    }
+
+    /// Where R looks at each sentence can't go, `[B, R, S]`: padding.
+    pub fn blocked(&self, looks: usize) -> Tensor<3, Bool> {
+        let [b, s] = self.dims();
+        self.padding.clone().unsqueeze_dim::<3>(1).expand([b, looks, s])
+    }
+}
+
+/// Where T positions that look at themselves can't go if they must not see what comes after them: true for s > t,
+/// `[1, T, T]`.
+pub fn causal(positions: usize, device: &Device) -> Tensor<3, Bool> {
+    Tensor::<2, Bool>::tril_mask([positions, positions], 0, device).unsqueeze()
+}
+
+/// Scores that can't win: finite (in 32 and 64 bits), so that a row of nothing else stays finite until
+/// it is set to 0 afterwards; far enough down that exp() of its distance to any real score is exactly 0.
+pub(super) fn blocked_out(scores: Tensor<3>, blocked: Tensor<3, Bool>) -> Tensor<3> {
+    scores.mask_fill(blocked, -1e30)
+}
+
+/// Softmax over what is not blocked, `[B, R, S]`. What is, gets exactly 0; a row with nothing else gets 0
+/// everywhere instead of the NaN of 0/0, and no gradient.
+pub fn softmax(scores: Tensor<3>, blocked: Tensor<3, Bool>) -> Tensor<3> {
+    let [b, r, s] = scores.dims();
+    assert_shape!(blocked, [b, r, s]);
+    activation::softmax(blocked_out(scores, blocked.clone()), 2).mask_fill(blocked, 0.0)
+}
+
+/// Whole numbers in the float type of a tensor.
+pub(super) fn like<const D: usize, const E: usize>(numbers: Tensor<D, Int>, tensor: &Tensor<E>) -> Tensor<D> {
+    numbers.float().cast(FloatDType::from(tensor.dtype()))
 }
 
 #[cfg(test)]
@@ -59,7 +88,7 @@ mod tests {
         let (b, s) = (lengths.len(), scores.len() / lengths.len());
         let device = Device::flex();
         let scores = Tensor::<1>::from_floats(scores, &device).reshape([b, 1, s]);
-        SourceMask::from_lengths(lengths, s, &device).softmax(scores).into_data().try_to_vec().unwrap()
+        softmax(scores, SourceMask::from_lengths(lengths, s, &device).blocked(1)).into_data().try_to_vec().unwrap()
     }
 
     /// Known fault A1: padding must get nothing, however high its score.
@@ -77,7 +106,7 @@ mod tests {
         let device = Device::flex().autodiff();
         let scores = Tensor::<3>::from_floats([[[1.0, 2.0]], [[1.0, 3.0]]], &device).require_grad();
         let mask = SourceMask::from_lengths(&[0, 2], 2, &device);
-        let loss = mask.softmax(scores.clone()).slice([0..2, 0..1, 0..1]).sum();
+        let loss = softmax(scores.clone(), mask.blocked(1)).slice([0..2, 0..1, 0..1]).sum();
         let gradients = loss.backward();
         let gradient: Vec<f32> = scores.grad(&gradients).unwrap().into_data().try_to_vec().unwrap();
         assert_eq!(gradient[..2], [0.0, 0.0]);

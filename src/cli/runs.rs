@@ -39,7 +39,7 @@ pub fn run(args: RunsArgs) -> anyhow::Result<()> {
         match args.format {
             Format::Json => print_json(&serde_json::json!({
                 "run": run.path(), "latest": is_latest, "has_model": run.has_model(),
-                "attention": config.attention.score.name(), "source_language": manifest.source_language,
+                "attention": config.attention.told(), "source_language": manifest.source_language,
                 "target_language": manifest.target_language, "parameters": manifest.parameters, "dev_bleu": bleu,
             }))?,
             Format::Text => print(&format!(
@@ -48,7 +48,7 @@ pub fn run(args: RunsArgs) -> anyhow::Result<()> {
                 run.path().display(),
                 manifest.source_language,
                 manifest.target_language,
-                config.attention.score.name(),
+                config.attention.told(),
                 manifest.parameters,
                 bleu.map_or("?".into(), |bleu| format!("{bleu:.2}")),
                 if run.has_model() { "" } else { "  (no model)" },

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use crate::attention::{AttentionConfig, ScoreKind};
+use crate::attention::{AttentionConfig, ChoiceKind, ScoreKind, WindowKind};
 use crate::corpus::DataConfig;
 use crate::error::{Error, Result};
 use crate::model::{DecoderConfig, EmbeddingConfig, EncoderConfig, ModelConfig, Regularization, Timing};
@@ -71,6 +71,11 @@ impl Config {
         self.model().check()?;
         self.train.check()?;
         self.search.check()?;
+        if self.search.coverage_penalty > 0.0 && self.attention.score == ScoreKind::None {
+            let message = "search.coverage_penalty counts where attention looked, and attention.score is \"none\": \
+                           leave one of them out";
+            return Err(Error::Config(message.into()));
+        }
         Ok(self)
     }
 
@@ -86,11 +91,20 @@ impl Config {
     }
 }
 
-/// What `--attention` can name: every score function, `none`, and the presets of two papers.
+/// What `--attention` can name: every score function, `none`, every window and choice that is not the plain one,
+/// several heads, coverage, and the presets of two papers. What a name does not say, is as the config says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttentionName {
-    /// A score function (or none), the rest as the config says.
+    /// A score function (or none).
     Score(ScoreKind),
+    /// Several heads, with the scaled dot product that they were made for.
+    MultiHead,
+    /// A window.
+    Window(WindowKind),
+    /// A choice.
+    Choice(ChoiceKind),
+    /// Coverage, with the additive score that it was made for.
+    Coverage,
     /// Bahdanau 2015: additive, before the step.
     Bahdanau,
     /// Luong 2015: general, after the step, no input feeding.
@@ -101,13 +115,23 @@ impl AttentionName {
     /// Every name, in the order of the help.
     pub fn all() -> impl Iterator<Item = Self> {
         let scores = [ScoreKind::None].into_iter().chain(ScoreKind::ALL.iter().copied()).map(Self::Score);
-        scores.chain([Self::Bahdanau, Self::Luong])
+        let windows = WindowKind::ALL.into_iter().filter(|&window| window != WindowKind::default());
+        let choices = ChoiceKind::ALL.into_iter().filter(|&choice| choice != ChoiceKind::default());
+        scores
+            .chain([Self::MultiHead])
+            .chain(windows.map(Self::Window))
+            .chain(choices.map(Self::Choice))
+            .chain([Self::Coverage, Self::Bahdanau, Self::Luong])
     }
 
     /// The name as typed.
     pub fn name(self) -> &'static str {
         match self {
             Self::Score(kind) => kind.name(),
+            Self::MultiHead => "multi-head",
+            Self::Window(kind) => kind.name(),
+            Self::Choice(kind) => kind.name(),
+            Self::Coverage => "coverage",
             Self::Bahdanau => "bahdanau",
             Self::Luong => "luong",
         }
@@ -117,6 +141,10 @@ impl AttentionName {
     pub fn about(self) -> &'static str {
         match self {
             Self::Score(kind) => kind.about(),
+            Self::MultiHead => "scaled-dot with 8 heads (Vaswani 2017)",
+            Self::Window(kind) => kind.about(),
+            Self::Choice(kind) => kind.about(),
+            Self::Coverage => "additive, keys know how much they have been looked at (See 2017)",
             Self::Bahdanau => "preset: additive, timing before (Bahdanau 2015)",
             Self::Luong => "preset: general, timing after, no input feeding (Luong 2015)",
         }
@@ -132,6 +160,10 @@ impl AttentionName {
         let score = |kind: ScoreKind| setting("attention.score", kind.name());
         match self {
             Self::Score(kind) => vec![score(kind)],
+            Self::MultiHead => vec![score(ScoreKind::ScaledDot), setting("attention.heads", "8")],
+            Self::Window(kind) => vec![setting("attention.window", kind.name())],
+            Self::Choice(kind) => vec![setting("attention.choice", kind.name())],
+            Self::Coverage => vec![score(ScoreKind::Additive), setting("attention.coverage", "true")],
             Self::Bahdanau => vec![score(ScoreKind::Additive), timing(Timing::Before)],
             Self::Luong => {
                 vec![score(ScoreKind::General), timing(Timing::After), setting("decoder.input_feeding", "false")]

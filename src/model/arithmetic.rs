@@ -4,7 +4,7 @@ use super::decoder::Decoder;
 use super::encoder::Encoder;
 use super::gru::Gru;
 use super::seq2seq::Seq2Seq;
-use crate::attention::Score;
+use crate::attention::{Score, Sizes};
 
 /// Sentence pairs, as far as arithmetic depends on them. Padding is not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,43 +75,60 @@ fn encoder(encoder: &Encoder) -> f64 {
 
 /// Multiply-adds a source token for keys and values.
 fn keys(decoder: &Decoder) -> f64 {
-    let memory = decoder.bridge.weight.dims()[0];
-    match &decoder.attention.score {
-        None | Some(Score::Dot(_) | Score::Location(_)) => 0.0,
+    let attention = &decoder.attention;
+    let scored = match &attention.score {
+        None | Some(Score::Dot(_) | Score::ScaledDot(_) | Score::Location(_)) => 0.0,
         Some(Score::General(score)) => numbers(score.key.weight.dims()),
         Some(Score::Additive(score)) => numbers(score.key.weight.dims()),
-        Some(Score::ScaledDot(score)) => numbers(score.key.weight.dims()) + numbers(score.value.weight.dims()),
-        Some(Score::Concat(score)) => numbers([memory, score.energy.dims()[0]]),
+        Some(Score::Concat(score)) => numbers([sizes(decoder).memory, score.energy.dims()[0]]),
         Some(Score::Linear(score)) => numbers(score.key.weight.dims()),
+    };
+    let projected = attention.projections.as_ref().map_or(0.0, |projections| {
+        numbers(projections.key.weight.dims()) + numbers(projections.value.weight.dims())
+    });
+    projected + attention.heads() as f64 * scored
+}
+
+/// The sizes that a score function connects: those of the model, or of one head.
+fn sizes(decoder: &Decoder) -> Sizes {
+    match &decoder.attention.projections {
+        Some(projections) => projections.inside(),
+        None => Sizes {
+            query: decoder.layers.first().map_or(0, Gru::hidden),
+            memory: decoder.bridge.weight.dims()[0],
+        },
     }
 }
 
 /// Multiply-adds a target token, the output and the looks left out.
 fn decoder(decoder: &Decoder) -> f64 {
-    let query = decoder.layers.first().map_or(0, Gru::hidden);
-    let asking = match &decoder.attention.score {
-        None | Some(Score::Dot(_) | Score::General(_) | Score::Linear(_)) => 0.0,
+    let attention = &decoder.attention;
+    let scored = match &attention.score {
+        None | Some(Score::Dot(_) | Score::ScaledDot(_) | Score::General(_) | Score::Linear(_)) => 0.0,
         Some(Score::Additive(score)) => numbers(score.query.weight.dims()),
-        Some(Score::ScaledDot(score)) => numbers(score.query.weight.dims()),
-        Some(Score::Concat(score)) => numbers([query, score.energy.dims()[0]]),
+        Some(Score::Concat(score)) => numbers([sizes(decoder).query, score.energy.dims()[0]]),
         Some(Score::Location(score)) => numbers(score.position.weight.dims()),
     };
+    let placed = attention.window.position.as_ref().map_or(0.0, |position| numbers(position.hidden.weight.dims()));
+    let projected = attention.projections.as_ref().map_or(0.0, |projections| {
+        numbers(projections.query.weight.dims())
+            + projections.output.as_ref().map_or(0.0, |output| numbers(output.weight.dims()))
+    });
+    let asking = projected + attention.heads() as f64 * (scored + placed);
     decoder.layers.iter().map(gru).sum::<f64>() + asking + numbers(decoder.readout.weight.dims())
 }
 
 /// Multiply-adds a target token and source token: the score, and the sum of values.
 fn look(decoder: &Decoder) -> f64 {
-    let memory = decoder.bridge.weight.dims()[0];
-    let query = decoder.layers.first().map_or(0, Gru::hidden);
+    let sizes = sizes(decoder);
     let Some(score) = &decoder.attention.score else { return 0.0 };
     let compared = match score {
-        Score::Dot(_) | Score::General(_) => query,
+        Score::Dot(_) | Score::ScaledDot(_) | Score::General(_) => sizes.query,
         Score::Additive(score) => score.energy.dims()[0],
         Score::Concat(score) => score.energy.dims()[0],
-        Score::ScaledDot(score) => score.key.weight.dims()[1],
         Score::Linear(_) | Score::Location(_) => 0,
     };
-    (compared + score.value_size(memory)) as f64
+    (decoder.attention.heads() * (compared + sizes.memory)) as f64
 }
 
 #[cfg(test)]

@@ -32,10 +32,13 @@ pub fn translate(
     let search = Search { model, host: laid.get(model, config.precision, sources.len()), device };
     in_batches(sources, batch, |batch, cores| {
         let chosen: Vec<&[usize]> = batch.iter().map(|&i| sources[i]).collect();
+        let lengths: Vec<usize> = chosen.iter().map(|source| source.len()).collect();
         let limits: Vec<usize> = chosen.iter().map(|source| config.limit(source.len())).collect();
         let request = Request {
             beam: config.beam,
             length_penalty: config.length_penalty,
+            coverage_penalty: config.coverage_penalty,
+            sources: &lengths,
             limits: &limits,
             forbidden: &FORBIDDEN,
             min_length: 0,

@@ -17,7 +17,7 @@ use crate::kernels::gru::ResetForm;
 use crate::kernels::log_probs::{BLOCK, LogProbs, Part};
 use crate::kernels::product::{Form, Matrix, Precision, Right, Write, by_columns};
 use crate::kernels::{Values, can_take, gather};
-use crate::search::{Step, Stepper};
+use crate::search::{Look, Step, Stepper};
 
 /// A model with its weights in a form for decoding.
 #[derive(Debug)]
@@ -98,13 +98,13 @@ pub struct HostState {
 
 impl HostModel {
     /// The weights of a model without gradients, if the kernels know all of its parts: on flex in 32 bits, one
-    /// decoder layer with the reset gate after, any score but `linear` and `location`.
+    /// decoder layer with the reset gate after, and attention that they know ([`crate::attention::Attention::matcher`]).
     pub fn new(model: &Seq2Seq, form: Form) -> Option<Self> {
         let lay = |weight: Tensor<2>| Right::of(weight, form);
         let decoder = &model.decoder;
         let [gru] = decoder.layers.as_slice() else { return None };
         let matcher = match &decoder.attention.score {
-            Some(score) => Some(score.matcher(gru.hidden())?),
+            Some(_) => Some(decoder.attention.matcher(gru.hidden())?),
             None => None,
         };
         let weight = gru.input_weight.val();
@@ -191,7 +191,7 @@ impl Stepper for HostStepper<'_> {
             Some(_) => shares
                 .iter()
                 .flat_map(|share| share.weights.chunks(self.positions.max(1)))
-                .map(<[f32]>::to_vec)
+                .map(|row| Look::single(row.to_vec()))
                 .collect(),
             None => Vec::new(),
         };

@@ -5,7 +5,7 @@ use burn::nn::Linear;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
-use super::decoder::{Decoder, DecoderConfig, DecoderState};
+use super::decoder::{Decoded, Decoder, DecoderConfig, DecoderState, Readouts};
 use super::embedding::{Embedding, EmbeddingConfig};
 use super::encoder::{Encoder, EncoderConfig};
 use crate::attention::{AttentionConfig, Memory, Score, Sizes, SourceMask};
@@ -128,8 +128,6 @@ impl ModelConfig {
             ("encoder.layers", self.encoder.layers),
             ("decoder.hidden", self.decoder.hidden),
             ("decoder.layers", self.decoder.layers),
-            ("attention.size", self.attention.size),
-            ("attention.max_positions", self.attention.max_positions),
         ];
         if let Some((key, _)) = sizes.iter().find(|(_, size)| *size == 0) {
             return Err(Error::Config(format!("{key} must be at least 1")));
@@ -198,19 +196,19 @@ impl Seq2Seq {
         (self.decoder.attention.remember(encoded.states, mask, encoded.last), state)
     }
 
-    /// Runs the decoder over target inputs `[B, T]`: readouts `[B, T, R]`, weights `[B, T, S]`, the last state.
-    pub fn decode(&self, target: &TargetBatch, state: DecoderState, memory: &Memory) -> super::decoder::Decoded {
+    /// Runs the decoder over target inputs `[B, T]`: readouts `[B, T, R]`, weights, the last state.
+    pub fn decode(&self, target: &TargetBatch, state: DecoderState, memory: &Memory) -> Decoded {
         let embedded = self.dropout.forward(self.target_embedding.forward(target.inputs.clone()), TARGET);
         self.decoder.forward(embedded, &target.lengths, state, memory)
     }
 
     /// The readouts alone, of the real steps `[N, R]` of targets from their beginning: what training needs.
-    pub fn readouts(&self, target: &TargetBatch, state: DecoderState, memory: &Memory) -> Tensor<2> {
+    pub fn readouts(&self, target: &TargetBatch, state: DecoderState, memory: &Memory) -> Readouts {
         let embedded = self.dropout.forward(self.target_embedding.forward(target.inputs.clone()), TARGET);
         self.decoder.readouts(embedded, &target.lengths, target.places.clone(), state, memory)
     }
 
-    /// A copy for one step of training, with dropout's noise of a seed. It has a graph of its own, so that
+    /// A copy for one step of training, with the noise of a seed: dropout's, and what attention draws. It has a graph of its own, so that
     /// gradients of several copies can be computed at the same time.
     pub fn noisy(&self, seed: u64) -> Self {
         let weight = self.source_embedding.weight.val();
@@ -223,6 +221,7 @@ impl Seq2Seq {
         copy.dropout = copy.dropout.noisy(seeds.bits());
         copy.encoder.dropout = copy.encoder.dropout.noisy(seeds.bits());
         copy.decoder.dropout = copy.decoder.dropout.noisy(seeds.bits());
+        copy.decoder.attention = copy.decoder.attention.noisy(seeds.bits());
         copy
     }
 

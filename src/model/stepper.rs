@@ -4,9 +4,9 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 
 use super::decoder::DecoderState;
 use super::seq2seq::{Seq2Seq, SourceBatch, TargetBatch};
-use crate::attention::Memory;
+use crate::attention::{Memory, Weights};
 use crate::kernels::log_probs::{LogProbs, Part};
-use crate::search::{Step, Stepper};
+use crate::search::{Look, Step, Stepper};
 
 /// Drives a model one token at a time.
 #[derive(Debug)]
@@ -47,13 +47,9 @@ impl Stepper for ModelStepper<'_> {
         let target = TargetBatch::new(&inputs, &self.device);
         let decoded = self.model.decode(&target, rows.state, &rows.memory);
         let logits = self.model.output().logits(decoded.readouts.squeeze_dim(1));
-        let attention = decoded.weights.map(|weights| {
-            let [rows, _, positions] = weights.dims();
-            floats(weights).chunks(positions.max(1)).map(<[f32]>::to_vec).take(rows).collect()
-        });
         Step {
             log_probs: LogProbs::of_logits(vec![Part::new(floats(logits), self.vocabulary)], last.len()),
-            attention: attention.unwrap_or_default(),
+            attention: decoded.weights.map_or_else(Vec::new, looks),
             state: RowStates { memory: rows.memory, state: decoded.state },
         }
     }
@@ -63,6 +59,20 @@ impl Stepper for ModelStepper<'_> {
         let order = Tensor::<1, Int>::from_data(TensorData::new(ids, [order.len()]), &self.device);
         RowStates { memory: rows.memory.select(order.clone()), state: rows.state.select(order) }
     }
+}
+
+/// Where each row looked in one step.
+fn looks(weights: Weights) -> Vec<Look> {
+    let positions = weights.mean.dims()[2].max(1);
+    let mut looks: Vec<Look> =
+        floats(weights.mean).chunks(positions).map(|row| Look::single(row.to_vec())).collect();
+    if let Some(heads) = weights.heads {
+        let n = heads.dims()[1];
+        for (look, heads) in looks.iter_mut().zip(floats(heads).chunks(n * positions)) {
+            look.heads = heads.chunks(positions).map(<[f32]>::to_vec).collect();
+        }
+    }
+    looks
 }
 
 /// A tensor's values on the host, in 32 bits.

@@ -110,6 +110,7 @@ mod tests {
             source: words("s0 s1"),
             target: words("t0 t1 t2"),
             weights: vec![vec![0.9, 0.1], vec![0.2, 0.8], vec![0.5, 0.5]],
+            heads: vec![],
         };
         let (texts, titles) = parse(&svg(&alignment).unwrap());
         assert_eq!(texts[..2], ["source", "output"]);
@@ -135,6 +136,7 @@ mod tests {
             source: hostile.map(str::to_owned).to_vec(),
             target: vec!["]]>".into()],
             weights: vec![vec![0.1; hostile.len()]],
+            heads: vec![],
         };
         let drawn = svg(&alignment).unwrap();
         let (texts, _) = parse(&drawn);
@@ -150,7 +152,7 @@ mod tests {
 
     #[test]
     fn nothing_to_draw_is_said() {
-        let alignment = Alignment { source: words("a"), target: words("b"), weights: vec![] };
+        let alignment = Alignment { source: words("a"), target: words("b"), ..Alignment::default() };
         assert!(svg(&alignment).unwrap_err().to_string().contains("no attention"));
         assert!(svg(&Alignment::default()).is_ok());
     }

@@ -71,6 +71,7 @@ mod tests {
             source: vec!["welcome".into(), "to".into(), "深圳".into()],
             target: vec!["欢迎".into(), "x".into()],
             weights: vec![vec![0.97, 0.03, 0.0], vec![0.0, 0.4, 0.6]],
+            heads: vec![],
         };
         let expected = "      welcome  to    深圳\n欢迎  █ 97        3  ·\nx     ·        ▒ 40  ▓ 60\n";
         assert_eq!(draw(&alignment), expected);

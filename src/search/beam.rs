@@ -9,7 +9,8 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Hypothesis, LengthPenalty, Stepper};
+use super::coverage_penalty::coverage_penalty;
+use super::{Hypothesis, LengthPenalty, Look, Stepper};
 use crate::error::{Error, Result};
 use crate::kernels::Precision;
 use crate::kernels::log_probs::LogProbs;
@@ -24,6 +25,8 @@ pub struct SearchConfig {
     pub batch: usize,
     /// What makes lengths comparable.
     pub length_penalty: LengthPenalty,
+    /// β, what it costs to leave source words unseen; 0 for nothing. Needs attention.
+    pub coverage_penalty: f64,
     /// The most tokens of a translation: this many for each source token …
     pub max_ratio: f64,
     /// … and this many more.
@@ -40,6 +43,7 @@ impl Default for SearchConfig {
             beam: 5,
             batch: 64,
             length_penalty: LengthPenalty::default(),
+            coverage_penalty: 0.0,
             max_ratio: 2.0,
             max_extra: 10,
             max_source: 1000,
@@ -62,6 +66,7 @@ impl SearchConfig {
         let rules = [
             ((1..=MOST_BEAM).contains(&self.beam), format!("beam must be 1 to {MOST_BEAM}")),
             (self.batch > 0, "batch must be at least 1".into()),
+            ((0.0..=100.0).contains(&self.coverage_penalty), "coverage_penalty must be 0 to 100".into()),
             ((0.0..=100.0).contains(&self.max_ratio), "max_ratio must be 0 to 100".into()),
             (self.max_source > 0, "max_source must be at least 1".into()),
         ];
@@ -82,6 +87,10 @@ pub struct Request<'a> {
     pub beam: usize,
     /// What makes lengths comparable.
     pub length_penalty: LengthPenalty,
+    /// β of [`coverage_penalty()`].
+    pub coverage_penalty: f64,
+    /// How many positions each source has.
+    pub sources: &'a [usize],
     /// The most tokens of each sentence; their number is the number of sentences.
     pub limits: &'a [usize],
     /// Tokens that are never written (padding, begin, unknown).
@@ -95,14 +104,25 @@ struct Live {
     tokens: Vec<usize>,
     log_prob: f64,
     /// Shared with the hypotheses that began alike.
-    attention: Vec<Rc<[f32]>>,
+    attention: Vec<Rc<Look>>,
 }
 
 impl Live {
-    fn end(&self, log_prob: f64, score: f64, attention: Vec<Rc<[f32]>>, cut: bool) -> Hypothesis {
-        let attention = attention.iter().map(|row| row.to_vec()).collect();
-        Hypothesis { tokens: self.tokens.clone(), log_prob, score, attention, cut }
+    /// A translation of so many tokens and these looks, the end counted if it was reached.
+    fn end(&self, log_prob: f64, length: usize, looks: &[Rc<Look>], ranking: Ranking, cut: bool) -> Hypothesis {
+        let looks = || looks.iter().map(Rc::as_ref);
+        let lost = coverage_penalty(ranking.coverage_penalty, looks(), ranking.source);
+        let score = ranking.length_penalty.score(log_prob, length) + lost;
+        Hypothesis { tokens: self.tokens.clone(), log_prob, score, attention: looks().cloned().collect(), cut }
     }
+}
+
+/// What a sentence's translations are ranked by.
+#[derive(Clone, Copy)]
+struct Ranking {
+    length_penalty: LengthPenalty,
+    coverage_penalty: f64,
+    source: usize,
 }
 
 /// One sentence's search.
@@ -110,6 +130,7 @@ struct Sentence {
     live: Vec<Live>,
     finished: Vec<Hypothesis>,
     limit: usize,
+    ranking: Ranking,
 }
 
 /// A way to go on: from which live hypothesis, with which token.
@@ -130,9 +151,9 @@ fn insert(best: &mut Vec<Candidate>, candidate: Candidate, most: usize) {
 
 /// Hypotheses of every sentence, best first, at most k each. `state` has one row a sentence.
 pub fn beam_search<S: Stepper>(stepper: &mut S, state: S::State, request: &Request<'_>) -> Vec<Vec<Hypothesis>> {
-    let mut sentences: Vec<Sentence> = request.limits.iter().map(|&limit| Sentence::new(limit)).collect();
+    let mut sentences: Vec<Sentence> = (0..request.limits.len()).map(|i| Sentence::new(request, i)).collect();
     let mut state = Some(state);
-    sentences.iter_mut().for_each(|sentence| sentence.cut_at_limit(request));
+    sentences.iter_mut().for_each(Sentence::cut_at_limit);
     // At first every sentence has one row; those with a limit of 0 have none left.
     let running: Vec<usize> = (0..sentences.len()).filter(|&i| !sentences[i].live.is_empty()).collect();
     if running.len() < sentences.len() {
@@ -168,9 +189,14 @@ fn last_token<S: Stepper>(stepper: &S, hypothesis: &Live) -> usize {
 }
 
 impl Sentence {
-    fn new(limit: usize) -> Self {
+    fn new(request: &Request<'_>, i: usize) -> Self {
         let empty = Live { tokens: Vec::new(), log_prob: 0.0, attention: Vec::new() };
-        Self { live: vec![empty], finished: Vec::new(), limit }
+        let ranking = Ranking {
+            length_penalty: request.length_penalty,
+            coverage_penalty: request.coverage_penalty,
+            source: request.sources[i],
+        };
+        Self { live: vec![empty], finished: Vec::new(), limit: request.limits[i], ranking }
     }
 
     /// Takes one step, its rows beginning at `first`; returns the row, among this sentence's, that each new live
@@ -179,21 +205,21 @@ impl Sentence {
         &mut self,
         log_probs: &LogProbs,
         first: usize,
-        attention: &[Vec<f32>],
+        attention: &[Look],
         end: usize,
         request: &Request<'_>,
     ) -> Vec<usize> {
         let candidates = self.candidates(log_probs, first, end, request);
-        let looked: Vec<Rc<[f32]>> = attention.iter().map(|row| Rc::from(row.as_slice())).collect();
+        let looked: Vec<Rc<Look>> = attention.iter().cloned().map(Rc::new).collect();
         let mut next = Vec::with_capacity(request.beam);
         let mut parents = Vec::with_capacity(request.beam);
         for (place, candidate) in candidates.into_iter().enumerate() {
             let (from, log_prob) = (&self.live[candidate.from], candidate.log_prob);
-            let looked = || from.attention.iter().chain(looked.get(candidate.from)).cloned().collect();
+            let looked = || from.attention.iter().chain(looked.get(candidate.from)).cloned().collect::<Vec<_>>();
             if candidate.token == end {
                 if place < request.beam {
-                    let score = request.length_penalty.score(log_prob, from.tokens.len() + 1);
-                    self.finished.push(from.end(log_prob, score, looked(), false));
+                    let ended = from.end(log_prob, from.tokens.len() + 1, &looked(), self.ranking, false);
+                    self.finished.push(ended);
                 }
             } else if next.len() < request.beam {
                 let tokens = from.tokens.iter().copied().chain([candidate.token]).collect();
@@ -203,12 +229,12 @@ impl Sentence {
         }
         if next.is_empty() && self.finished.is_empty() {
             // No way to go on (a model that says NaN): what there is, is taken.
-            self.cut(request);
+            self.cut();
             return Vec::new();
         }
         let done = self.finished.len() >= request.beam;
         self.live = if done { Vec::new() } else { next };
-        self.cut_at_limit(request);
+        self.cut_at_limit();
         parents.truncate(self.live.len());
         parents
     }
@@ -240,17 +266,15 @@ impl Sentence {
     }
 
     /// Takes what lives as it is, once it has as many tokens as it may have.
-    fn cut_at_limit(&mut self, request: &Request<'_>) {
+    fn cut_at_limit(&mut self) {
         if self.live.first().is_some_and(|hypothesis| hypothesis.tokens.len() >= self.limit) {
-            self.cut(request);
+            self.cut();
         }
     }
 
-    fn cut(&mut self, request: &Request<'_>) {
-        for mut live in std::mem::take(&mut self.live) {
-            let score = request.length_penalty.score(live.log_prob, live.tokens.len());
-            let attention = std::mem::take(&mut live.attention);
-            self.finished.push(live.end(live.log_prob, score, attention, true));
+    fn cut(&mut self) {
+        for live in std::mem::take(&mut self.live) {
+            self.finished.push(live.end(live.log_prob, live.tokens.len(), &live.attention, self.ranking, true));
         }
     }
 

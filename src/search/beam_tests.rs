@@ -17,7 +17,7 @@ impl<F: Fn(usize, &[usize]) -> Vec<f32>> Stepper for Made<F> {
             log_probs.extend((self.1)(*sentence, &tokens[1..]).into_iter().map(f32::ln));
         }
         let attention =
-            state.iter().map(|(sentence, tokens)| vec![*sentence as f32, tokens.len() as f32]).collect();
+            state.iter().map(|(sentence, tokens)| Look::single(vec![*sentence as f32, tokens.len() as f32])).collect();
         Step { log_probs: LogProbs::given(log_probs, self.0), attention, state }
     }
 
@@ -31,7 +31,15 @@ fn sentences(n: usize) -> Vec<(usize, Vec<usize>)> {
 }
 
 fn request(beam: usize, limits: &[usize]) -> Request<'_> {
-    Request { beam, length_penalty: LengthPenalty::None, limits, forbidden: &[], min_length: 0 }
+    Request {
+        beam,
+        length_penalty: LengthPenalty::None,
+        coverage_penalty: 0.0,
+        sources: limits,
+        limits,
+        forbidden: &[],
+        min_length: 0,
+    }
 }
 
 /// Probabilities that look random but depend on nothing but their arguments.
@@ -141,7 +149,7 @@ fn forced_scoring_returns_what_search_found() {
     let limits = [8; 4];
     let found = beam_search(&mut Made(5, scrambled(9, 5)), sentences(4), &request(4, &limits));
     for (i, hypothesis) in found.iter().flat_map(|n_best| n_best.iter().filter(|h| !h.cut)).enumerate() {
-        let sentence = hypothesis.attention[0][0] as usize;
+        let sentence = hypothesis.attention[0].weights[0] as usize;
         let scored =
             forced(&mut Made(5, scrambled(9, 5)), vec![(sentence, vec![])], &[&hypothesis.tokens]).remove(0);
         assert!((scored.log_prob() - hypothesis.log_prob).abs() < 1e-6, "{i}");

@@ -1,6 +1,6 @@
 //! What a model thinks of translations that are given: scores and attention, reference forced.
 
-use super::Stepper;
+use super::{Look, Stepper};
 
 /// One given translation's score.
 #[derive(Clone, Debug, PartialEq)]
@@ -8,7 +8,7 @@ pub struct Forced {
     /// The log-probability of each token and of the end.
     pub log_probs: Vec<f64>,
     /// Where each step looked, the end included; empty without attention.
-    pub attention: Vec<Vec<f32>>,
+    pub attention: Vec<Look>,
 }
 
 impl Forced {

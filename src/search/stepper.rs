@@ -1,5 +1,6 @@
 //! The seam between search and model: neither knows the other.
 
+use super::Look;
 use crate::kernels::log_probs::LogProbs;
 use crate::text::{BOS, EOS};
 
@@ -9,7 +10,7 @@ pub struct Step<S> {
     /// Natural log-probabilities of each row's next token.
     pub log_probs: LogProbs,
     /// Where each row looked, or nothing for a model without attention.
-    pub attention: Vec<Vec<f32>>,
+    pub attention: Vec<Look>,
     /// The rows' states after the step.
     pub state: S,
 }

@@ -32,6 +32,10 @@ pub struct TrainConfig {
     pub decay: Decay,
     /// ε, the share of the target's probability that is spread over the other tokens.
     pub label_smoothing: f64,
+    /// What a nat of entropy of a hard choice is worth, in nats: against choosing too early.
+    pub entropy_bonus: f64,
+    /// How much of the baseline of hard choices each batch leaves.
+    pub baseline_decay: f64,
     /// The largest norm of all gradients together; 0 for no limit.
     pub clip_norm: f64,
     /// Updates between validations; without it one after each epoch.
@@ -58,6 +62,8 @@ impl Default for TrainConfig {
             warmup_steps: 100,
             decay: Decay::Constant,
             label_smoothing: 0.0,
+            entropy_bonus: 0.01,
+            baseline_decay: 0.9,
             clip_norm: 1.0,
             validate_every: None,
             patience: None,
@@ -88,6 +94,8 @@ impl TrainConfig {
         let rules = [
             (at_least_0(self.learning_rate), "learning_rate must be a number of at least 0"),
             ((0.0..1.0).contains(&self.label_smoothing), "label_smoothing must be at least 0 and less than 1"),
+            (at_least_0(self.entropy_bonus), "entropy_bonus must be a number of at least 0"),
+            ((0.0..1.0).contains(&self.baseline_decay), "baseline_decay must be at least 0 and less than 1"),
             (at_least_0(self.clip_norm), "clip_norm must be a number of at least 0"),
             (self.max_minutes.is_none_or(at_least_0), "max_minutes must be a number of at least 0"),
         ];

@@ -10,6 +10,7 @@ pub mod event;
 mod gradients;
 pub mod loss;
 mod progress;
+pub mod reward;
 pub mod schedule;
 pub mod update;
 pub mod validate;
@@ -28,6 +29,7 @@ use batch::{Batch, Example};
 pub use config::{Choice, TrainConfig};
 pub use event::{Event, Observer, StopReason, Summary};
 use progress::{Clock, Progress};
+use reward::Baseline;
 pub use schedule::{Decay, Schedule};
 use update::update;
 use validate::DevSet;
@@ -53,6 +55,7 @@ pub fn train(
     let schedule = Schedule::new(config, total);
     let clock = Clock::start(config.max_minutes);
     let mut progress = Progress::default();
+    let mut baseline = Baseline::new(model.output().vocabulary());
     observer.event(&Event::Started { steps_per_epoch, total_steps: total, pairs: examples.len() })?;
 
     'training: for epoch in 1..=config.max_epochs {
@@ -67,8 +70,10 @@ pub fn train(
             let chosen: Vec<&Example> = places.iter().map(|&i| &examples[i]).collect();
             let batches = Batch::deal(&chosen, cores(&device), &device);
             let rate = schedule.rate(progress.step);
-            let (next, seen) = update(model, &mut adam, &batches, rate, config.noise(progress.step), config);
+            let noise = config.noise(progress.step);
+            let (next, seen) = update(model, &mut adam, &batches, rate, noise, baseline, config);
             model = next;
+            baseline = seen.log_prob.map_or(baseline, |seen| baseline.after(seen, config.baseline_decay));
             progress.count(batches.iter().map(|batch| batch.tokens).sum(), seen, started.elapsed());
 
             if progress.step.is_multiple_of(config.report_every.max(1)) {

@@ -129,6 +129,8 @@ fn search_on_slices_agrees_with_search_on_tensors() {
             let request = Request {
                 beam,
                 length_penalty: LengthPenalty::default(),
+                coverage_penalty: 0.0,
+                sources: &[5, 2, 4, 2],
                 limits: &[7, 3, 5, 4],
                 forbidden: &[0, 1],
                 min_length: 0,

@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{AttentionConfig, Sizes};
 use crate::init::Draw;
-use crate::kernels::attentive::Matching;
 
 macro_rules! score_functions {
     ($($variant:ident = $name:literal, $module:ident::$type:ident, $about:literal;)*) => {
@@ -88,7 +87,7 @@ macro_rules! score_functions {
 
 score_functions! {
     Dot = "dot", dot::Dot, "q·k (Luong 2015)";
-    ScaledDot = "scaled-dot", scaled_dot::ScaledDot, "W_q q · W_k k / √K, values W_v h (Vaswani 2017)";
+    ScaledDot = "scaled-dot", scaled_dot::ScaledDot, "q·k / √K of projections W_q q, W_k k, with values W_v h (Vaswani 2017)";
     General = "general", general::General, "q·W k (Luong 2015)";
     Additive = "additive", additive::Additive, "v·tanh(W q + U k) (Bahdanau 2015)";
     Concat = "concat", concat::Concat, "v·tanh(W[q; k]) (Luong 2015)";
@@ -96,51 +95,15 @@ score_functions! {
     Location = "location", location::Location, "W q over positions: never sees the content (Luong 2015)";
 }
 
-/// A score function that kernels know: the query is projected (or not), then matched with the key.
-#[derive(Clone, Debug)]
-pub struct Matcher {
-    /// How they are matched.
-    pub matching: Matching,
-    /// `[H, K]`, if the query is projected.
-    pub query: Option<Tensor<2>>,
-    /// v, `[K]`, of additive scores.
-    pub energy: Option<Tensor<1>>,
-}
-
 impl Score {
-    /// This function for kernels, if they know it; `hidden` is H.
-    pub fn matcher(&self, hidden: usize) -> Option<Matcher> {
-        let product = Matching::Product { scale: 1.0 };
-        let (matching, query, energy) = match self {
-            Self::Dot(_) | Self::General(_) => (product, None, None),
-            Self::ScaledDot(score) => {
-                (Matching::Product { scale: score.scale() }, Some(score.query.weight.val()), None)
-            }
-            Self::Additive(score) => {
-                (Matching::Additive, Some(score.query.weight.val()), Some(score.energy.val()))
-            }
-            Self::Concat(score) => {
-                (Matching::Additive, Some(score.query_weight(hidden)), Some(score.energy.val()))
-            }
-            Self::Linear(_) | Self::Location(_) => return None,
-        };
-        Some(Matcher { matching, query, energy })
-    }
-
-    /// What is summed, computed once a sentence: `[B, S, M]` → `[B, S, C]`. The memory itself, but for
-    /// functions that project it.
-    pub fn values(&self, memory: Tensor<3>) -> Tensor<3> {
+    /// The size of a key.
+    pub fn key_size(&self, sizes: Sizes) -> usize {
         match self {
-            Self::ScaledDot(score) => score.values(memory),
-            _ => memory,
-        }
-    }
-
-    /// C, the size of a value.
-    pub fn value_size(&self, memory: usize) -> usize {
-        match self {
-            Self::ScaledDot(score) => score.value_size(),
-            _ => memory,
+            Self::Dot(_) | Self::ScaledDot(_) | Self::Location(_) => sizes.memory,
+            Self::General(score) => score.key.weight.dims()[1],
+            Self::Additive(score) => score.energy.dims()[0],
+            Self::Concat(score) => score.energy.dims()[0],
+            Self::Linear(_) => 1,
         }
     }
 }

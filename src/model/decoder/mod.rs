@@ -6,13 +6,15 @@
 
 mod readouts;
 
+pub use readouts::Readouts;
+
 use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::{Device, Int, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::gru::Gru;
-use crate::attention::{Attended, Attention, AttentionConfig, Memory, Sizes};
+use crate::attention::{Attended, Attention, AttentionConfig, Drawn, Memory, Sizes, Track, Weights};
 use crate::init::{self, Bias, Draw};
 pub use crate::kernels::attentive::Timing;
 use crate::kernels::dropout::Dropout;
@@ -118,13 +120,19 @@ pub struct DecoderState {
     pub layers: Vec<Tensor<2>>,
     /// The last readout, `[B, R]`; zeros at first. Only with input feeding.
     pub fed: Option<Tensor<2>>,
+    /// What attention knows of the steps before.
+    pub track: Track,
 }
 
 impl DecoderState {
     /// The states of some sentences, in that order, repeats allowed.
     pub fn select(&self, rows: Tensor<1, Int>) -> Self {
         let select = |state: &Tensor<2>| state.clone().select(0, rows.clone());
-        Self { layers: self.layers.iter().map(select).collect(), fed: self.fed.as_ref().map(select) }
+        Self {
+            layers: self.layers.iter().map(select).collect(),
+            fed: self.fed.as_ref().map(select),
+            track: self.track.select(rows.clone()),
+        }
     }
 }
 
@@ -133,8 +141,10 @@ impl DecoderState {
 pub struct Decoded {
     /// What the output is computed from, `[B, T, R]`, before dropout.
     pub readouts: Tensor<3>,
-    /// Where each step looked, `[B, T, S]`; nothing without attention.
-    pub weights: Option<Tensor<3>>,
+    /// Where each step looked; nothing without attention.
+    pub weights: Option<Weights>,
+    /// What was drawn to look there; only in training of hard attention.
+    pub drawn: Option<Drawn>,
     /// Each sentence's state after its last step; what is fed, only if all have as many.
     pub state: DecoderState,
 }
@@ -149,6 +159,7 @@ impl Decoder {
         DecoderState {
             layers: vec![first; self.layers.len()],
             fed: self.input_feeding.then(|| Tensor::zeros([b, readout], &device)),
+            track: Track::default(),
         }
     }
 
@@ -169,29 +180,30 @@ impl Decoder {
         }
         let steps = embedded.dims()[1];
         let mut state = state;
-        let (mut readouts, mut weights) = (Vec::with_capacity(steps), Vec::with_capacity(steps));
+        let (mut readouts, mut weights, mut drawn) = (Vec::with_capacity(steps), Vec::new(), Vec::new());
         for t in 0..steps {
             let runs: Vec<usize> = lengths.iter().map(|&length| usize::from(t < length)).collect();
             let decoded = self.steps(embedded.clone().narrow(1, t, 1), &runs, state, memory);
             readouts.push(decoded.readouts);
             weights.extend(decoded.weights);
+            drawn.extend(decoded.drawn);
             state = decoded.state;
         }
-        let weights = (!weights.is_empty()).then(|| Tensor::cat(weights, 1));
-        Decoded { readouts: Tensor::cat(readouts, 1), weights, state }
+        let (weights, drawn) = (Weights::cat(weights), Drawn::cat(drawn));
+        Decoded { readouts: Tensor::cat(readouts, 1), weights, drawn, state }
     }
 
     /// Whether no step needs what an earlier one saw.
     fn at_once(&self) -> bool {
-        self.timing == Timing::After && !self.input_feeding
+        self.timing == Timing::After && !self.input_feeding && !self.attention.is_sequential()
     }
 
     /// Steps whose inputs are all known: any number without feedback, else one.
     fn steps(&self, embedded: Tensor<3>, lengths: &[usize], state: DecoderState, memory: &Memory) -> Decoded {
-        let Seen { joined, weights, layers } = self.seen(embedded, lengths, state, memory);
+        let Seen { joined, weights, drawn, layers, track } = self.seen(embedded, lengths, state, memory);
         let readouts = linear::apply(&self.readout, joined, Activation::Tanh);
         let fed = self.input_feeding.then(|| last_step(readouts.clone()));
-        Decoded { readouts, weights, state: DecoderState { layers, fed } }
+        Decoded { readouts, weights, drawn, state: DecoderState { layers, fed, track } }
     }
 
     /// The same up to the readouts.
@@ -199,16 +211,16 @@ impl Decoder {
         let mut inputs = vec![embedded.clone()];
         let seen_before = (self.timing == Timing::Before).then(|| {
             let query = state.layers[state.layers.len() - 1].clone();
-            self.attention.attend(query.unsqueeze_dim(1), memory)
+            self.attention.attend(query.unsqueeze_dim(1), memory, state.track.clone())
         });
         inputs.extend(seen_before.as_ref().map(|seen| seen.context.clone()));
         inputs.extend(state.fed.map(|fed| fed.unsqueeze_dim(1)));
         let (top, layers) = self.recur(concatenated(inputs), lengths, &state.layers);
-        let (Attended { context, weights }, skip) = match seen_before {
+        let (Attended { context, weights, drawn, track }, skip) = match seen_before {
             Some(seen) => (seen, vec![embedded]),
-            None => (self.attention.attend(top.clone(), memory), vec![]),
+            None => (self.attention.attend(top.clone(), memory, state.track), vec![]),
         };
-        Seen { joined: concatenated([vec![top, context], skip].concat()), weights, layers }
+        Seen { joined: concatenated([vec![top, context], skip].concat()), weights, drawn, layers, track }
     }
 
     /// The GRU layers over inputs `[B, T, I]`: the top layer's states `[B, T, H]`, every layer's last state.
@@ -230,10 +242,14 @@ impl Decoder {
 struct Seen {
     /// What the readout is made of, `[B, T, H + C]` (after) or `[B, T, H + C + E]` (before).
     joined: Tensor<3>,
-    /// Where each step looked, `[B, T, S]`; nothing without attention.
-    weights: Option<Tensor<3>>,
+    /// Where each step looked; nothing without attention.
+    weights: Option<Weights>,
+    /// What was drawn to look there.
+    drawn: Option<Drawn>,
     /// The state of each layer after the last step.
     layers: Vec<Tensor<2>>,
+    /// What attention knows of the steps so far.
+    track: Track,
 }
 
 fn concatenated(mut parts: Vec<Tensor<3>>) -> Tensor<3> {

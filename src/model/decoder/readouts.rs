@@ -3,11 +3,20 @@
 use burn::tensor::{Int, Tensor};
 
 use super::{Decoder, DecoderState, Timing};
-use crate::attention::Memory;
+use crate::attention::{Drawn, Memory};
 use crate::kernels::attentive::{self, Recurrence, Sources};
 use crate::kernels::can_take;
 use crate::kernels::gru::ResetForm;
 use crate::kernels::linear::{self, Activation, linear};
+
+/// What the real steps of targets give, N of them.
+#[derive(Clone, Debug)]
+pub struct Readouts {
+    /// What the output is computed from, `[N, R]`, before dropout.
+    pub values: Tensor<2>,
+    /// The log-probability and the entropy of what each step drew, `[N]`; only in training of hard attention.
+    pub drawn: Option<[Tensor<1>; 2]>,
+}
 
 impl Decoder {
     /// The readouts of the real steps from the start, `[N, R]`, which stand at `places` among the `B · T`: what
@@ -20,18 +29,24 @@ impl Decoder {
         places: Tensor<1, Int>,
         state: DecoderState,
         memory: &Memory,
-    ) -> Tensor<2> {
+    ) -> Readouts {
         if self.at_once() {
             let seen = self.seen(embedded, lengths, state, memory);
-            return linear::apply(&self.readout, real(seen.joined, places), Activation::Tanh);
+            let values = linear::apply(&self.readout, real(seen.joined, places.clone()), Activation::Tanh);
+            return Readouts { values, drawn: seen.drawn.map(|drawn| real_draws(drawn, places)) };
         }
         if let (Some(fused), Some(sources)) = (self.recurrence(&embedded), memory.mask.lengths())
             && let [start] = state.layers.as_slice()
         {
             let sources = Sources { keys: memory.keys.clone(), values: memory.values.clone(), lengths: sources };
-            return self.fused_readouts(real(embedded, places), lengths, start.clone(), fused, sources);
+            let values = self.fused_readouts(real(embedded, places), lengths, start.clone(), fused, sources);
+            return Readouts { values, drawn: None };
         }
-        real(self.forward(embedded, lengths, state, memory).readouts, places)
+        let decoded = self.forward(embedded, lengths, state, memory);
+        Readouts {
+            values: real(decoded.readouts, places.clone()),
+            drawn: decoded.drawn.map(|drawn| real_draws(drawn, places)),
+        }
     }
 
     /// The weights of the steps as one operation, without the readout's, if the device and the operation can take
@@ -41,7 +56,7 @@ impl Decoder {
         if gru.reset != ResetForm::ResetAfter || !can_take(embedded) {
             return None;
         }
-        let matcher = self.attention.score.as_ref()?.matcher(gru.hidden())?;
+        let matcher = self.attention.matcher(gru.hidden())?;
         Some(Recurrence {
             timing: self.timing,
             matching: matcher.matching,
@@ -91,6 +106,11 @@ impl Decoder {
 fn real(steps: Tensor<3>, places: Tensor<1, Int>) -> Tensor<2> {
     let [b, t, size] = steps.dims();
     steps.reshape([b * t, size]).select(0, places)
+}
+
+/// What the real steps drew, of `[B, T]`.
+fn real_draws(drawn: Drawn, places: Tensor<1, Int>) -> [Tensor<1>; 2] {
+    [drawn.log_prob, drawn.entropy].map(|all| all.flatten::<1>(0, 1).select(0, places.clone()))
 }
 
 /// The rows of a matrix from `n` on.
