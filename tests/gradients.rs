@@ -5,6 +5,8 @@
 
 #[path = "support/gradients.rs"]
 mod gradients;
+#[path = "support/variants.rs"]
+mod variants;
 
 use burn::tensor::{Device, FloatDType};
 use gradients::{Exactness, check_all};

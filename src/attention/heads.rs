@@ -6,7 +6,7 @@ use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor, TensorData};
 
-use super::{AttentionConfig, Sizes};
+use super::{AttentionConfig, ScoreKind, Sizes, WindowKind};
 use crate::init::{self, Bias, Draw};
 use crate::kernels::linear::{self, Activation};
 
@@ -16,10 +16,10 @@ use crate::kernels::linear::{self, Activation};
 /// No biases: one on W_k would add the same to every key of a query, which the softmax takes away again.
 #[derive(Module, Debug)]
 pub struct Projections {
-    /// W_q, `[H, K]`.
-    pub query: Linear,
-    /// W_k, `[M, K]`.
-    pub key: Linear,
+    /// W_q, `[H, K]`; not where nothing depends on the query.
+    pub query: Option<Linear>,
+    /// W_k, `[M, K]`; not where nothing depends on what stands at a position.
+    pub key: Option<Linear>,
     /// W_v, `[M, K]`.
     pub value: Linear,
     /// W_o, `[K, M]`; only with several heads, where it mixes what they found.
@@ -36,9 +36,10 @@ impl Projections {
     /// Fresh weights.
     pub fn init(config: &AttentionConfig, sizes: Sizes, draw: &mut Draw<'_>, device: &Device) -> Self {
         let mut linear = |shape| init::linear(draw, shape, Bias::None, device);
+        let (asks, sees) = (config.score != ScoreKind::Linear, config.score != ScoreKind::Location);
         Self {
-            query: linear([sizes.query, config.size]),
-            key: linear([sizes.memory, config.size]),
+            query: (asks || config.window == WindowKind::LocalP).then(|| linear([sizes.query, config.size])),
+            key: sees.then(|| linear([sizes.memory, config.size])),
             value: linear([sizes.memory, config.size]),
             output: (config.heads > 1).then(|| linear([config.size, sizes.memory])),
             heads: config.heads,
@@ -53,7 +54,7 @@ impl Projections {
 
     /// K / N.
     pub fn head_size(&self) -> usize {
-        self.key.weight.dims()[1] / self.heads
+        self.value.weight.dims()[1] / self.heads
     }
 
     /// The sizes inside a head.
@@ -78,25 +79,29 @@ impl Projections {
 
     /// `[B, T, H]` → `[B · N, T, K / N]`.
     pub fn queries(&self, query: Tensor<3>) -> Tensor<3> {
-        self.split(&self.query, query)
+        self.split(self.query.as_ref(), query)
     }
 
     /// `[B, S, M]` → `[B · N, S, K / N]`.
     pub fn keys(&self, memory: Tensor<3>) -> Tensor<3> {
-        self.split(&self.key, memory)
+        self.split(self.key.as_ref(), memory)
     }
 
     /// `[B, S, M]` → `[B · N, S, K / N]`.
     pub fn values(&self, memory: Tensor<3>) -> Tensor<3> {
-        self.split(&self.value, memory)
+        self.split(Some(&self.value), memory)
     }
 
-    fn split(&self, projection: &Linear, rows: Tensor<3>) -> Tensor<3> {
+    /// Rows `[B, L, ·]` projected, a part for each head; as they are for each head where nothing is projected.
+    fn split(&self, projection: Option<&Linear>, rows: Tensor<3>) -> Tensor<3> {
+        let ([b, l, size], n, d) = (rows.dims(), self.heads, self.head_size());
+        let Some(projection) = projection else {
+            return rows.unsqueeze_dim::<4>(1).expand([b, n, l, size]).reshape([b * n, l, size]);
+        };
         let projected = linear::apply(projection, rows, Activation::Identity);
-        if self.heads == 1 {
+        if n == 1 {
             return projected;
         }
-        let ([b, l, _], n, d) = (projected.dims(), self.heads, self.head_size());
         projected.reshape([b, l, n, d]).swap_dims(1, 2).reshape([b * n, l, d])
     }
 
@@ -119,7 +124,7 @@ mod tests {
     use burn::module::Param;
 
     use super::*;
-    use crate::attention::{Attention, ScoreKind, SourceMask, Track};
+    use crate::attention::{Attention, SourceMask, Track};
 
     /// Two heads of two values each, projections and output that change nothing: head 1 sees the first two columns,
     /// head 2 the others.
@@ -129,8 +134,8 @@ mod tests {
         let mut attention = config.init(Sizes { query: 4, memory: 4 }, &mut Draw::Blank, &device);
         let projections = attention.projections.as_mut().unwrap();
         let identity = || Param::from_tensor(Tensor::eye(4, &device));
-        projections.query.weight = identity();
-        projections.key.weight = identity();
+        projections.query.as_mut().unwrap().weight = identity();
+        projections.key.as_mut().unwrap().weight = identity();
         projections.value.weight = identity();
         projections.output.as_mut().unwrap().weight = identity();
         attention

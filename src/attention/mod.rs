@@ -115,6 +115,12 @@ pub enum Sight {
 }
 
 impl Attention {
+    /// A score function by itself: one head, not projected, that looks everywhere, softly.
+    pub fn plain(score: Score) -> Self {
+        let (window, choice) = (Window::everywhere(), Choice::new(ChoiceKind::Soft, 1.0));
+        Self { score: Some(score), projections: None, window, choice, coverage: None }
+    }
+
     /// C, the size of a context vector.
     pub fn context_size(&self, memory: usize) -> usize {
         self.projections.as_ref().map_or(memory, Projections::context_size)
@@ -246,7 +252,7 @@ impl Attention {
             && self.coverage.is_none()
             && self.heads() == 1;
         let score = self.score.as_ref().filter(|_| plain)?;
-        let projected = self.projections.as_ref().map(|projections| projections.query.weight.val());
+        let projected = self.projections.as_ref().and_then(|projections| Some(projections.query.as_ref()?.weight.val()));
         let product = |scale| Matching::Product { scale };
         let (matching, query, energy) = match score {
             Score::Dot(_) | Score::General(_) => (product(1.0), projected, None),

@@ -103,6 +103,11 @@ impl Window {
         Self { position, kind, half: config.window_size, renormalized: config.window_renormalized }
     }
 
+    /// No window.
+    pub fn everywhere() -> Self {
+        Self { position: None, kind: WindowKind::Global, half: 0, renormalized: false }
+    }
+
     /// Which it is.
     pub fn kind(&self) -> WindowKind {
         self.kind

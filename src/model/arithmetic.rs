@@ -1,5 +1,7 @@
 //! How much a model has to compute: what speed is measured against.
 
+use burn::nn::Linear;
+
 use super::decoder::Decoder;
 use super::encoder::Encoder;
 use super::gru::Gru;
@@ -64,6 +66,10 @@ fn numbers([a, b]: [usize; 2]) -> f64 {
     a as f64 * b as f64
 }
 
+fn optional(linear: &Option<Linear>) -> f64 {
+    linear.as_ref().map_or(0.0, |linear| numbers(linear.weight.dims()))
+}
+
 fn gru(gru: &Gru) -> f64 {
     numbers(gru.input_weight.dims()) + numbers(gru.hidden_weight.dims())
 }
@@ -84,7 +90,7 @@ fn keys(decoder: &Decoder) -> f64 {
         Some(Score::Linear(score)) => numbers(score.key.weight.dims()),
     };
     let projected = attention.projections.as_ref().map_or(0.0, |projections| {
-        numbers(projections.key.weight.dims()) + numbers(projections.value.weight.dims())
+        optional(&projections.key) + numbers(projections.value.weight.dims())
     });
     projected + attention.heads() as f64 * scored
 }
@@ -111,8 +117,7 @@ fn decoder(decoder: &Decoder) -> f64 {
     };
     let placed = attention.window.position.as_ref().map_or(0.0, |position| numbers(position.hidden.weight.dims()));
     let projected = attention.projections.as_ref().map_or(0.0, |projections| {
-        numbers(projections.query.weight.dims())
-            + projections.output.as_ref().map_or(0.0, |output| numbers(output.weight.dims()))
+        optional(&projections.query) + optional(&projections.output)
     });
     let asking = projected + attention.heads() as f64 * (scored + placed);
     decoder.layers.iter().map(gru).sum::<f64>() + asking + numbers(decoder.readout.weight.dims())

@@ -11,7 +11,7 @@ use zhuyi::model::host::HostModel;
 use zhuyi::model::stepper::ModelStepper;
 use zhuyi::model::{ModelConfig, Seq2Seq, SourceBatch, TargetBatch, Vocabularies};
 use zhuyi::rng::Rng;
-use zhuyi::search::{LengthPenalty, Request, beam_search};
+use zhuyi::search::{LengthPenalty, Look, Request, beam_search};
 
 struct Collect<'a>(&'a GradientsParams, Vec<f32>);
 
@@ -47,7 +47,7 @@ fn run(model: &Seq2Seq, (sources, targets): &Pairs, device: &Device, fused: bool
     let (source, target) = (SourceBatch::new(&ids(sources), device), TargetBatch::new(&ids(targets), device));
     let (memory, state) = model.encode(&source);
     let readouts = match fused {
-        true => model.readouts(&target, state, &memory),
+        true => model.readouts(&target, state, &memory).values,
         false => {
             let readouts = model.decode(&target, state, &memory).readouts;
             let [b, t, r] = readouts.dims();
@@ -76,7 +76,7 @@ fn models(device: &Device) -> Vec<(String, Seq2Seq)> {
                     config.encoder.hidden = 5;
                     config.decoder =
                         DecoderConfig { hidden: 10, timing, input_feeding, gru: reset, ..Default::default() };
-                    config.attention = AttentionConfig { score, size: 7, max_positions: 9 };
+                    config.attention = AttentionConfig { score, size: 7, max_positions: 9, ..AttentionConfig::default() };
                     let vocabularies = Vocabularies { source: 11, target: 10 };
                     let model = config.init(vocabularies, &mut Rng::new(3, 0), device).unwrap();
                     models.push((format!("{score} {timing:?} {input_feeding} {reset:?}"), model));
@@ -148,7 +148,8 @@ fn search_on_slices_agrees_with_search_on_tensors() {
                     fast.log_prob,
                     slow.log_prob
                 );
-                let weights = fast.attention.iter().flatten().zip(slow.attention.iter().flatten());
+                let all = |looks: &[Look]| looks.iter().flat_map(|look| look.weights.clone()).collect::<Vec<_>>();
+                let weights = all(&fast.attention).into_iter().zip(all(&slow.attention));
                 assert_eq!(fast.attention.len(), slow.attention.len());
                 assert!(weights.into_iter().all(|(a, b)| (a - b).abs() < 1e-5), "{name}");
             }

@@ -8,6 +8,7 @@ mod exactness;
 mod fused_decoder;
 #[path = "../support/gradients.rs"]
 mod gradients;
+mod hard;
 mod house;
 mod learning;
 mod metrics;
@@ -16,3 +17,5 @@ mod oracle_decoder;
 mod oracle_gru;
 mod support;
 mod tokenizers;
+#[path = "../support/variants.rs"]
+mod variants;

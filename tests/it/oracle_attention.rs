@@ -7,12 +7,12 @@ use zhuyi::attention::score::additive::Additive;
 use zhuyi::attention::score::concat::Concat;
 use zhuyi::attention::score::dot::Dot;
 use zhuyi::attention::score::general::General;
-use zhuyi::attention::{Attention, Memory, Score, SourceMask};
+use zhuyi::attention::{Attention, Memory, Score, SourceMask, Track};
 
 use super::support::{FOUR_DECIMALS, THREE_DECIMALS, assert_close, case, json, linear, numbers, tensor, values};
 
 fn attention(score: Score) -> Attention {
-    Attention { score: Some(score) }
+    Attention::plain(score)
 }
 
 /// A mask of ones and zeros `[B, S]`, one for real.
@@ -28,9 +28,9 @@ fn joey(name: &str, build: impl Fn(&Value, &Device) -> Score) {
     let attention = attention(build(&case["weights"], &device));
     let mask = mask(&case["inputs"]["mask"], &device);
     let memory = attention.remember(keys, mask, Tensor::zeros([b, m], &device));
-    let looked = attention.attend(tensor(&case["inputs"]["queries"], &device), &memory);
+    let looked = attention.attend(tensor(&case["inputs"]["queries"], &device), &memory, Track::default());
     let expected = &case["expected"];
-    assert_close(&values(looked.weights.unwrap()), &numbers(&expected["attention_probs"]), FOUR_DECIMALS, name);
+    assert_close(&values(looked.weights.unwrap().mean), &numbers(&expected["attention_probs"]), FOUR_DECIMALS, name);
     assert_close(&values(looked.context), &numbers(&expected["contexts"]), FOUR_DECIMALS, name);
 }
 
@@ -102,8 +102,8 @@ fn dot_concat_and_additive_are_keras() {
         };
         let of_keys = attention.remember(keys, mask.clone(), Tensor::zeros([1, 2], &device)).keys;
         let memory = Memory { keys: of_keys, values: values_, mask, summary: Tensor::zeros([1, 2], &device) };
-        let looked = attention.attend(tensor(&case["query"], &device), &memory);
-        assert_close(&values(looked.weights.unwrap()), &numbers(&case["scores"]), THREE_DECIMALS, name);
+        let looked = attention.attend(tensor(&case["query"], &device), &memory, Track::default());
+        assert_close(&values(looked.weights.unwrap().mean), &numbers(&case["scores"]), THREE_DECIMALS, name);
         // A masked query's output is zero with Keras; there are no such queries here.
         let rows = if case.get("query_mask").is_some() { 2 } else { 4 };
         let (ours, theirs) = (values(looked.context), numbers(&case["output"]));

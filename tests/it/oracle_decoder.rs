@@ -5,7 +5,7 @@ use burn::nn::Linear;
 use burn::tensor::{Device, Int, Tensor};
 use serde_json::Value;
 use zhuyi::attention::score::additive::Additive;
-use zhuyi::attention::{Attention, Score, SourceMask};
+use zhuyi::attention::{Attention, Score, SourceMask, Track};
 use zhuyi::kernels::cross_entropy::{Output, cross_entropy};
 use zhuyi::kernels::dropout::Dropout;
 use zhuyi::model::embedding::Embedding;
@@ -31,7 +31,7 @@ fn decoder(weights: &Value, input_feeding: bool, device: &Device) -> Decoder {
     Decoder {
         bridge,
         layers,
-        attention: Attention { score: Some(Score::Additive(score)) },
+        attention: Attention::plain(Score::Additive(score)),
         readout: linear(&weights["att_vector_layer_w"], Some(&weights["att_vector_layer_b"]), device),
         dropout: Dropout::new(0.0),
         timing: Timing::After,
@@ -47,7 +47,8 @@ fn the_decoder_is_joeynmts() {
     let encoded = tensor::<3>(&case["inputs"]["encoder_output"], &device);
     let mask = SourceMask::from_lengths(&[4, 4], 4, &device);
     let memory = decoder.attention.remember(encoded, mask, Tensor::zeros([2, 6], &device));
-    let start = DecoderState { layers: vec![Tensor::zeros([2, 6], &device); 3], fed: None };
+    let layers = vec![Tensor::zeros([2, 6], &device); 3];
+    let start = DecoderState { layers, fed: None, track: Track::default() };
     let embedded = tensor(&case["inputs"]["trg_embed"], &device);
     let [sentences, steps, _] = embedded.dims();
     let decoded = decoder.forward(embedded, &vec![steps; sentences], start, &memory);
@@ -105,7 +106,15 @@ fn search_model(file: &Value, device: &Device) -> (Seq2Seq, RowStates) {
 fn search(file: &Value, beam: usize, length_penalty: LengthPenalty) -> Vec<Vec<Hypothesis>> {
     let device = Device::flex();
     let (model, states) = search_model(file, &device);
-    let request = Request { beam, length_penalty, limits: &[3, 3], forbidden: &[2, 1, 4, 5, 6], min_length: 1 };
+    let request = Request {
+        beam,
+        length_penalty,
+        coverage_penalty: 0.0,
+        sources: &[3, 3],
+        limits: &[3, 3],
+        forbidden: &[2, 1, 4, 5, 6],
+        min_length: 1,
+    };
     beam_search(&mut Joey(ModelStepper::new(&model, &device)), states, &request)
 }
 
@@ -116,7 +125,7 @@ fn greedy_search_is_joeynmts() {
     let found: Vec<Hypothesis> = search(&file, 1, LengthPenalty::None).into_iter().flatten().collect();
     let ids: Vec<f32> = found.iter().flat_map(|found| &found.tokens).map(|&id| id as f32).collect();
     assert_eq!(ids, numbers(&expected["ids"]));
-    let attention: Vec<f32> = found.iter().flat_map(|found| found.attention.concat()).collect();
+    let attention: Vec<f32> = found.iter().flat_map(|found| found.attention.iter().flat_map(|look| look.weights.clone())).collect();
     assert_close(&attention, &numbers(&expected["attention"]), FOUR_DECIMALS, "attention");
     // Each token's own log-probability, forced.
     let device = Device::flex();
