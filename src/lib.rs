@@ -36,6 +36,7 @@
 //! | [`mod@bench`] | how fast this machine trains and translates | |
 //! | [`run`] | the run directory; the only place that knows file names inside it | |
 //! | [`translator`] | run directory → translations with alignment | |
+//! | [`lesson`] | the course: worked examples, computed with the attention of this library | terminal |
 //! | `cli` (in the program) | one file a command; the only place that prints | |
 //!
 //! # Letters
@@ -63,6 +64,7 @@ pub mod error;
 pub mod hash;
 pub mod init;
 pub mod kernels;
+pub mod lesson;
 pub mod metrics;
 pub mod model;
 pub mod plot;

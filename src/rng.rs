@@ -47,6 +47,13 @@ impl Rng {
         (self.0.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     }
 
+    /// A number from N(0, 1) (Box & Muller 1958).
+    pub fn normal(&mut self) -> f64 {
+        // 1 − [0, 1) is never 0.
+        let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.unit()).cos()
+    }
+
     /// One of `items`, every one equally likely. `items` must not be empty.
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.below(items.len())]
@@ -77,6 +84,18 @@ mod tests {
         assert_eq!(drawn, (0..8).map(|_| again.below(100)).collect::<Vec<_>>());
         let mut other = Rng::new(1, 1);
         assert_ne!(drawn, (0..8).map(|_| other.below(100)).collect::<Vec<_>>());
+    }
+
+    /// The first four moments of N(0, 1), within four standard errors.
+    #[test]
+    fn normal_numbers_are_normal() {
+        let (mut rng, n) = (Rng::new(3, 0), 100_000);
+        let drawn: Vec<f64> = (0..n).map(|_| rng.normal()).collect();
+        let moment = |power| drawn.iter().map(|x: &f64| x.powi(power)).sum::<f64>() / f64::from(n);
+        for (power, right, variance) in [(1, 0.0, 1.0), (2, 1.0, 2.0), (3, 0.0, 15.0), (4, 3.0, 96.0)] {
+            let error = (f64::from(variance) / f64::from(n)).sqrt();
+            assert!((moment(power) - right).abs() < 4.0 * error, "{power}: {}", moment(power));
+        }
     }
 
     #[test]

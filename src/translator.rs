@@ -92,9 +92,20 @@ impl Translator {
         if !run.has_model() {
             return Err(Error::data(run.path(), "this run has no model yet: its training was never validated"));
         }
-        let run = run.load(device)?;
+        Ok(Self::of(run.load(device)?, device))
+    }
+
+    /// Of the small run that is part of the program.
+    ///
+    /// # Errors
+    /// None, unless the program was built from broken files.
+    pub fn shipped(device: &Device) -> Result<Self> {
+        Ok(Self::of(Loaded::shipped(device)?, device))
+    }
+
+    fn of(run: Loaded, device: &Device) -> Self {
         tracing::info!(run = %run.dir.path().display(), parameters = run.manifest.parameters, "opened");
-        Ok(Self { run, laid: LaidOut::default(), device: device.clone() })
+        Self { run, laid: LaidOut::default(), device: device.clone() }
     }
 
     /// The run.
@@ -105,6 +116,30 @@ impl Translator {
     /// Whether the model looks anywhere.
     pub fn has_attention(&self) -> bool {
         self.run.model.decoder.attention.score.is_some()
+    }
+
+    /// The same without some heads of its attention, which count from 1.
+    ///
+    /// # Errors
+    /// Heads that there are not, or all of them.
+    pub fn without_heads(mut self, heads: &[usize]) -> Result<Self> {
+        if heads.is_empty() {
+            return Ok(self);
+        }
+        let attention = self.run.model.decoder.attention.clone();
+        let n = attention.heads();
+        if n == 1 {
+            return Err(Error::Usage("--without-head: this run's attention has no heads to switch off".into()));
+        }
+        if let Some(head) = heads.iter().find(|head| !(1..=n).contains(head)) {
+            return Err(Error::Usage(format!("--without-head {head}: this run has the heads 1 to {n}")));
+        }
+        if (1..=n).all(|head| heads.contains(&head)) {
+            return Err(Error::Usage(format!("--without-head: at least one of the {n} heads must stay")));
+        }
+        let places: Vec<usize> = heads.iter().map(|head| head - 1).collect();
+        self.run.model.decoder.attention = attention.without_heads(&places);
+        Ok(self)
     }
 
     /// The run's search with one translation a sentence.

@@ -2,6 +2,7 @@
 //! with a person's.
 
 pub mod aer;
+pub mod entropy;
 pub mod links;
 pub mod matrix;
 

@@ -47,6 +47,12 @@ impl Projections {
         }
     }
 
+    /// One head of these projections, `[H, K]`, `[M, K]` and `[M, C]`.
+    pub fn single(query: Linear, key: Linear, value: Linear) -> Self {
+        let (query, key) = (Some(query), Some(key));
+        Self { query, key, value, output: None, heads: 1, without: Vec::new() }
+    }
+
     /// N.
     pub fn heads(&self) -> usize {
         self.heads

@@ -8,13 +8,15 @@ use serde_json::{Value, json};
 use super::output::{print, print_json};
 use super::{Format, RUNS, RunArgs, gold};
 use zhuyi::alignment::AlignmentErrorRate;
+use zhuyi::alignment::entropy::mean_entropy;
 use zhuyi::corpus::Pair;
 use zhuyi::corpus::read::{self, Gold};
 use zhuyi::metrics::by_length::by_length;
 use zhuyi::metrics::{BleuConfig, ChrfConfig, Tokenization, exact_match};
 use zhuyi::run::RunDir;
 use zhuyi::search::MOST_BEAM;
-use zhuyi::translator::Translator;
+use zhuyi::text::words::Level;
+use zhuyi::translator::{Ends, Translator, View};
 use zhuyi::{Error, Result};
 
 /// Score translations.
@@ -76,9 +78,17 @@ struct Test {
     sources: Option<Vec<String>>,
     references: Vec<Vec<String>>,
     hypotheses: Vec<String>,
-    /// Of pairs with gold links: how well the model's agree, reference forced, and the floor.
-    links: Option<[AlignmentErrorRate; 2]>,
+    /// Of pairs with gold links, reference forced.
+    aligned: Option<Aligned>,
     language: Option<String>,
+}
+
+/// Where a model looks while it writes references that have gold links.
+struct Aligned {
+    /// How well its links agree, and the floor.
+    links: [AlignmentErrorRate; 2],
+    /// The mean entropy of its weights over the pieces of the source and its end, in nats.
+    entropy: Option<f64>,
 }
 
 pub fn run(args: EvaluateArgs) -> anyhow::Result<()> {
@@ -107,7 +117,7 @@ fn given(args: &EvaluateArgs, path: &Path) -> Result<Test> {
     let references = references(args, path, hypotheses.len())?;
     let run = args.run.run.as_deref().map(|run| RunDir::find(Some(run), Path::new(RUNS))).transpose()?;
     let language = run.map(|run| run.read_manifest()).transpose()?.map(|(_, manifest)| manifest.target_language);
-    Ok(Test { sources: None, references, hypotheses, links: None, language })
+    Ok(Test { sources: None, references, hypotheses, aligned: None, language })
 }
 
 /// Hypotheses from a run.
@@ -137,7 +147,7 @@ fn translated(args: &EvaluateArgs) -> Result<Test> {
     let translations = translator.translate(&sources, &options, 0)?;
     Ok(Test {
         hypotheses: translations.iter().map(|translation| translation.best().translation.clone()).collect(),
-        links: links(&translator, &pairs, args.tsv.as_deref().unwrap_or(Path::new("test data")))?,
+        aligned: aligned(&translator, &pairs, args.tsv.as_deref().unwrap_or(Path::new("test data")))?,
         language: Some(translator.run().manifest.target_language.clone()),
         sources: Some(pairs.into_iter().map(|pair| pair.source).collect()),
         references,
@@ -161,12 +171,16 @@ fn test_pairs(tsv: Option<&Path>, translator: &Translator) -> Result<Vec<Pair>> 
     data.read(location, gold)
 }
 
-/// How well the model's links agree with gold ones, reference forced, where there are some.
-fn links(translator: &Translator, pairs: &[Pair], place: &Path) -> Result<Option<[AlignmentErrorRate; 2]>> {
+/// Where the model looks, reference forced, where there are gold links.
+fn aligned(translator: &Translator, pairs: &[Pair], place: &Path) -> Result<Option<Aligned>> {
     let (Some(gold), true) = (gold::of_pairs(place, pairs, 0)?, translator.has_attention()) else {
         return Ok(None);
     };
-    Ok(Some(gold::score(&translator.align(pairs, gold::view())?, &gold)))
+    let whole = translator.align(pairs, View { level: Level::Subword, ends: Ends::Shown })?;
+    Ok(Some(Aligned {
+        links: gold::score(&translator.align(pairs, gold::view())?, &gold),
+        entropy: mean_entropy(whole.iter().map(|rendered| &rendered.alignment)),
+    }))
 }
 
 fn references(args: &EvaluateArgs, other: &Path, count: usize) -> Result<Vec<Vec<String>>> {
@@ -198,8 +212,9 @@ fn scores(test: &Test, tokenization: Tokenization, lowercase: bool) -> Value {
     if let Some(sources) = &test.sources {
         answer["by_length"] = json!(by_length(&config, sources, &test.hypotheses, &references));
     }
-    if let Some([links, floor]) = &test.links {
+    if let Some(Aligned { links: [links, floor], entropy }) = &test.aligned {
         answer["alignment"] = super::align::scores_and_floor(links, floor);
+        answer["alignment"]["entropy"] = json!(entropy);
     }
     answer
 }
@@ -217,9 +232,11 @@ fn told(answer: &Value) -> String {
     );
     if answer["alignment"].is_object() {
         told += &format!(
-            "\nAER   {:.4}  reference forced; a perfect aligner of one link a target word: {:.4}",
+            "\nAER   {:.4}  reference forced; a perfect aligner of one link a target word: {:.4}\n\
+             entropy {:.3} nats a row of weights",
             number(&answer["alignment"]["aer"]),
-            number(&answer["alignment"]["floor"])
+            number(&answer["alignment"]["floor"]),
+            number(&answer["alignment"]["entropy"])
         );
     }
     for bucket in answer["by_length"].as_array().into_iter().flatten() {

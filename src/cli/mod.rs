@@ -9,6 +9,7 @@ mod devices;
 mod evaluate;
 mod generate;
 mod gold;
+mod lesson;
 mod lines;
 mod output;
 mod plotting;
@@ -80,6 +81,8 @@ enum Command {
     /// Write the toy corpus; check parallel text
     #[command(subcommand)]
     Data(data::DataCommand),
+    /// Work out the examples of the course, step by step
+    Lesson(lesson::LessonArgs),
     /// Measure how fast this machine trains and translates
     Bench(bench::BenchArgs),
     /// List what has been trained
@@ -101,6 +104,9 @@ struct RunArgs {
     /// The run directory [default: the newest run in runs/]
     #[arg(long, value_name = "DIR")]
     run: Option<PathBuf>,
+    /// Switch a head of attention off, from 1, to see what it does; may be repeated
+    #[arg(long, value_name = "N")]
+    without_head: Vec<usize>,
     #[command(flatten)]
     device: DeviceArgs,
 }
@@ -121,7 +127,7 @@ impl DeviceArgs {
 impl RunArgs {
     fn open(&self) -> Result<Translator> {
         let device = self.device.choice()?.device();
-        Translator::open(&RunDir::find(self.run.as_deref(), Path::new(RUNS))?, &device)
+        Translator::open(&RunDir::find(self.run.as_deref(), Path::new(RUNS))?, &device)?.without_heads(&self.without_head)
     }
 }
 
@@ -157,6 +163,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Evaluate(args) => evaluate::run(args),
         Command::Align(args) => align::run(args),
         Command::Data(command) => data::run(command),
+        Command::Lesson(args) => lesson::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Runs(args) => runs::run(args),
         Command::Devices(args) => devices::run(args),

@@ -43,11 +43,15 @@ impl PlotPath {
 
 /// Draws an alignment into a file, in the form that its name ends in.
 pub fn write(alignment: &Alignment, path: &Path) -> anyhow::Result<()> {
-    let svg = plot::heatmap::svg(alignment)?;
+    write_svg(&plot::heatmap::svg(alignment)?, path)
+}
+
+/// Writes a picture into a file, in the form that its name ends in.
+pub fn write_svg(svg: &str, path: &Path) -> anyhow::Result<()> {
     if path.extension().is_some_and(|extension| extension == "svg") {
         return Ok(write_whole(path, svg.as_bytes())?);
     }
-    png(&svg, path)
+    png(svg, path)
 }
 
 #[cfg(feature = "png")]

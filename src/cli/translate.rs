@@ -49,6 +49,9 @@ pub struct TranslateArgs {
     /// How lengths are made comparable: none, mean[:ALPHA], gnmt[:ALPHA] [default: the run's]
     #[arg(long, value_name = "PENALTY")]
     length_penalty: Option<LengthPenalty>,
+    /// What it costs to leave source words unseen; 0 for nothing [default: the run's]
+    #[arg(long, value_name = "BETA")]
+    coverage_penalty: Option<f64>,
     /// Multiply with weights in 8 bits, on the processor: faster, and a little off
     #[arg(long)]
     int8: bool,
@@ -162,6 +165,14 @@ fn options(args: &TranslateArgs, translator: &Translator) -> Result<Options> {
     }
     if let Some(penalty) = args.length_penalty {
         options.search.length_penalty = penalty;
+    }
+    if let Some(penalty) = args.coverage_penalty {
+        options.search.coverage_penalty = penalty;
+        options.search.check()?;
+        if penalty > 0.0 && !translator.has_attention() {
+            let message = "--coverage-penalty counts where attention looked, and this run has none";
+            return Err(Error::Usage(message.into()));
+        }
     }
     if args.int8 {
         options.search.precision = Precision::Int8;

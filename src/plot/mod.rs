@@ -1,6 +1,7 @@
 //! Numbers in, pictures out: SVG with real text, PNG rendered from the same SVG, and the terminal.
 
 pub mod colour;
+pub mod curves;
 pub mod heatmap;
 #[cfg(feature = "png")]
 pub mod png;

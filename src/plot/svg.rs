@@ -62,6 +62,21 @@ impl Svg {
         Ok(())
     }
 
+    /// A line through points.
+    pub fn line(&mut self, points: &[[f32; 2]], stroke: &str, width: f32) -> io::Result<()> {
+        let points: Vec<String> = points.iter().map(|[x, y]| format!("{x},{y}")).collect();
+        self.writer
+            .create_element("polyline")
+            .with_attributes([
+                ("points", points.join(" ").as_str()),
+                ("fill", "none"),
+                ("stroke", stroke),
+                ("stroke-width", width.to_string().as_str()),
+            ])
+            .write_empty()?;
+        Ok(())
+    }
+
     /// A line of text with its anchor at `[x, y]`.
     pub fn text(&mut self, [x, y]: [f32; 2], text: &str, set: Type) -> io::Result<()> {
         let (x, y, size) = (x.to_string(), y.to_string(), set.size.to_string());

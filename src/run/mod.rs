@@ -12,23 +12,25 @@
 //! It can be moved: no absolute path is inside. Files are written aside, synced and renamed, so a crash or a
 //! full disk leaves the old one whole.
 
+mod read;
+mod shipped;
 mod weights;
+
+pub use read::Loaded;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use burn::store::{ModuleSnapshot, SafetensorsStore};
-use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, keys};
 use crate::error::{Error, Result};
-use crate::model::{Seq2Seq, Vocabularies};
+use crate::model::Seq2Seq;
 use crate::text::Tokenizer;
 use crate::train::batch::Example;
 use crate::train::{Event, Schedule};
-use weights::Weights;
 
 /// The format of run directories that this version writes and reads.
 const FORMAT: u32 = 1;
@@ -67,23 +69,6 @@ pub struct Manifest {
 /// A run directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunDir(PathBuf);
-
-/// A trained run, read back.
-#[derive(Debug)]
-pub struct Loaded {
-    /// The directory.
-    pub dir: RunDir,
-    /// Its config.
-    pub config: Config,
-    /// Its manifest.
-    pub manifest: Manifest,
-    /// The source's tokenizer.
-    pub source: Tokenizer,
-    /// The target's tokenizer.
-    pub target: Tokenizer,
-    /// The best model, without gradients.
-    pub model: Seq2Seq,
-}
 
 impl RunDir {
     /// A new run directory, made if need be.
@@ -256,85 +241,6 @@ impl RunDir {
         let log = fs::read_to_string(self.0.join(LOG)).ok()?;
         let events = log.lines().rev().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
         events.into_iter().find(|event| event["event"] == "finished")
-    }
-
-    /// Reads the config and manifest.
-    ///
-    /// # Errors
-    /// Files that are missing, broken, or of another format.
-    pub fn read_manifest(&self) -> Result<(Config, Manifest)> {
-        let path = self.0.join(MANIFEST);
-        let json: serde_json::Value = serde_json::from_str(&self.read(MANIFEST)?)
-            .map_err(|why| Error::data(&path, format!("not a manifest: {why}")))?;
-        let format = json["format"].as_u64();
-        if format != Some(FORMAT.into()) {
-            let written = format.map_or("unknown".into(), |format| format.to_string());
-            let by = json["version"].as_str().unwrap_or("an unknown version");
-            let message =
-                format!("run format {written}, written by zhuyi {by}; this version reads format {FORMAT}");
-            return Err(Error::data(path, message));
-        }
-        let manifest =
-            serde_json::from_value(json).map_err(|why| Error::data(&path, format!("not a manifest: {why}")))?;
-        let config = Config::parse(&self.0.join(CONFIG), &self.read(CONFIG)?, &[])?;
-        Ok((config, manifest))
-    }
-
-    /// Reads everything back and checks that it belongs together.
-    ///
-    /// # Errors
-    /// Names the piece that is missing, broken, or of another run.
-    pub fn load(&self, device: &Device) -> Result<Loaded> {
-        let (config, manifest) = self.read_manifest()?;
-        // Side by side: a person waits for the first sentence.
-        let (tokenizers, model) = rayon::join(|| self.tokenizers(&manifest), || self.load_model(&config, device));
-        let ((source, target), (model, vocabularies)) = (tokenizers?, model?);
-        if vocabularies != (Vocabularies { source: source.size(), target: target.size() }) {
-            return Err(Error::data(
-                self.0.join(MODEL),
-                "its vocabularies are not those of this run's tokenizers",
-            ));
-        }
-        Ok(Loaded { dir: self.clone(), config, manifest, source, target, model })
-    }
-
-    /// Source and target; one that serves both is read once.
-    fn tokenizers(&self, manifest: &Manifest) -> Result<(Tokenizer, Tokenizer)> {
-        let source = self.tokenizer(SOURCE_TOKENIZER, &manifest.source_tokenizer)?;
-        if manifest.source_tokenizer == manifest.target_tokenizer {
-            return Ok((source.clone(), source));
-        }
-        Ok((source, self.tokenizer(TARGET_TOKENIZER, &manifest.target_tokenizer)?))
-    }
-
-    fn tokenizer(&self, name: &str, hash: &str) -> Result<Tokenizer> {
-        let path = self.0.join(name);
-        let json = self.read(name)?;
-        if crate::hash::sha256_hex(json.as_bytes()) != hash {
-            let message =
-                format!("not the tokenizer that this model was trained with (its hash is not {MANIFEST}'s)");
-            return Err(Error::data(path, message));
-        }
-        Tokenizer::from_json(&path, &json)
-    }
-
-    /// The best model, and the vocabularies that its embeddings were made for.
-    fn load_model(&self, config: &Config, device: &Device) -> Result<(Seq2Seq, Vocabularies)> {
-        let path = self.0.join(MODEL);
-        let unfit = |why: String| Error::data(&path, format!("does not fit this run's config: {why}"));
-        let weights = Weights::open(&path)?;
-        let rows = |name: &str| weights.rows(&format!("{name}_embedding.weight"));
-        let (Some(source), Some(target)) = (rows("source"), rows("target")) else {
-            return Err(unfit("its embeddings are missing".into()));
-        };
-        let vocabularies = Vocabularies { source, target };
-        let model = weights.fill(config.model().blank(vocabularies, device)?).map_err(unfit)?;
-        Ok((model, vocabularies))
-    }
-
-    fn read(&self, name: &str) -> Result<String> {
-        let path = self.0.join(name);
-        fs::read_to_string(&path).map_err(Error::io(&path))
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {

@@ -33,7 +33,14 @@ impl Weights {
         // SAFETY: nobody writes into the file, see above. All pages are mapped in one call: one by one takes
         // longer.
         let map = unsafe { MmapOptions::new().populate().map(&file) }.map_err(Error::io(path))?;
-        let map = bytes::Bytes::from_owner(map);
+        Self::of(bytes::Bytes::from_owner(map), path)
+    }
+
+    /// Reads a safetensors file that is in memory, called `path` in messages.
+    ///
+    /// # Errors
+    /// Something else than such a file.
+    pub fn of(map: bytes::Bytes, path: &Path) -> Result<Self> {
         let (header, metadata) = SafeTensors::read_metadata(&map)
             .map_err(|why| Error::data(path, format!("not a safetensors file: {why}")))?;
         Ok(Self { first: size_of::<u64>() + header, map, metadata })

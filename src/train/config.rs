@@ -62,7 +62,7 @@ impl Default for TrainConfig {
             warmup_steps: 100,
             decay: Decay::Constant,
             label_smoothing: 0.0,
-            entropy_bonus: 0.01,
+            entropy_bonus: 0.1,
             baseline_decay: 0.9,
             clip_norm: 1.0,
             validate_every: None,

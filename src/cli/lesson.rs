@@ -1,0 +1,133 @@
+//! `zhuyi lesson`.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use super::output::{print, print_json};
+use super::plotting::{self, PlotPath};
+use super::RUNS;
+use zhuyi::Error;
+use zhuyi::lesson::{self, Entry, LESSONS, Language, Lesson, Work};
+use zhuyi::model::Timing;
+use zhuyi::translator::Translator;
+
+/// The worked examples of the course, step by step.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  zhuyi lesson                                  # the list
+  zhuyi lesson qkv
+  zhuyi lesson saturation --plot saturation.svg
+  zhuyi lesson heads --language zh --format html > heads.html")]
+pub struct LessonArgs {
+    /// Which one; without it the list
+    #[arg(value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(LESSONS.map(|entry| entry.name)))]
+    name: Option<String>,
+    /// The language of the text; numbers are the same
+    #[arg(long, value_enum, default_value = "en")]
+    language: LanguageArg,
+    /// The form of the answer
+    #[arg(long, value_enum, default_value = "text")]
+    format: LessonFormat,
+    /// Draw the lesson's picture into a file, .svg or .png
+    #[arg(long, value_name = "FILE", requires = "name")]
+    plot: Option<PlotPath>,
+    /// The decoder of `dataflow`
+    #[arg(long, value_enum, requires = "name")]
+    attention: Option<DecoderArg>,
+    /// A run for lessons with a trained model [default: a small one that is built in]
+    #[arg(long, value_name = "DIR", requires = "name")]
+    run: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LanguageArg {
+    /// English
+    En,
+    /// Chinese
+    Zh,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LessonFormat {
+    /// For people
+    Text,
+    /// The numbers, for programs
+    Json,
+    /// A page that stands alone
+    Html,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum DecoderArg {
+    /// Looks after the recurrent step
+    Luong,
+    /// Looks before the recurrent step
+    Bahdanau,
+}
+
+pub fn run(args: LessonArgs) -> anyhow::Result<()> {
+    let language = match args.language {
+        LanguageArg::En => Language::English,
+        LanguageArg::Zh => Language::Chinese,
+    };
+    let Some(entry) = args.name.as_deref().and_then(lesson::find) else { return list(&args, language) };
+    let worked = work(&args, entry)?;
+    if let Some(path) = &args.plot {
+        draw(&worked, language, path)?;
+    }
+    match args.format {
+        LessonFormat::Text => print(lesson::told(&worked, language).trim_end()),
+        LessonFormat::Json => print_json(&worked.numbers),
+        LessonFormat::Html => print(lesson::html(&worked, language)?.trim_end()),
+    }
+}
+
+fn list(args: &LessonArgs, language: Language) -> anyhow::Result<()> {
+    for entry in LESSONS {
+        match args.format {
+            LessonFormat::Json => {
+                print_json(&serde_json::json!({ "name": entry.name, "about": entry.about(language) }))?;
+            }
+            LessonFormat::Text => print(&format!("{:<16}{}", entry.name, entry.about(language)))?,
+            LessonFormat::Html => {
+                return Err(Error::Usage("name a lesson for --format html; without a name there is a list".into()).into());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn work(args: &LessonArgs, entry: &Entry) -> anyhow::Result<Lesson> {
+    let refused = |flag: &str| Error::Usage(format!("--{flag} has nothing to decide in the lesson `{}`", entry.name));
+    if args.run.is_some() && !matches!(entry.work, Work::Model(_)) {
+        return Err(refused("run").into());
+    }
+    if args.attention.is_some() && !matches!(entry.work, Work::Timing(_)) {
+        return Err(refused("attention").into());
+    }
+    Ok(match entry.work {
+        Work::Alone(work) => work()?,
+        Work::Model(work) => work(&translator(args)?)?,
+        Work::Timing(work) => work(match args.attention {
+            Some(DecoderArg::Bahdanau) => Timing::Before,
+            Some(DecoderArg::Luong) | None => Timing::After,
+        })?,
+    })
+}
+
+fn translator(args: &LessonArgs) -> zhuyi::Result<Translator> {
+    let device = zhuyi::device::DeviceChoice::default().device();
+    match &args.run {
+        Some(path) => Translator::open(&zhuyi::run::RunDir::find(Some(path), Path::new(RUNS))?, &device),
+        None => Translator::shipped(&device),
+    }
+}
+
+fn draw(worked: &Lesson, language: Language, path: &PlotPath) -> anyhow::Result<()> {
+    let Some(svg) = lesson::svg(worked, language)? else {
+        let message = format!("the lesson `{}` has no picture: leave --plot out", worked.name);
+        return Err(Error::Usage(message).into());
+    };
+    plotting::write_svg(&svg, &path.numbered(1))
+}

@@ -1,0 +1,102 @@
+//! A lesson as a page that stands alone: no script, nothing loaded from elsewhere.
+
+use quick_xml::escape::escape;
+
+use super::board::{Compared, Language, Lesson, Matrix, Part};
+use super::{picture, terminal};
+use crate::error::Result;
+use crate::plot::colour;
+
+const STYLE: &str = "body{font:16px/1.55 system-ui,'Noto Sans CJK SC','PingFang SC','Microsoft YaHei',sans-serif;\
+color:#222;max-width:52rem;margin:2rem auto;padding:0 1rem}h2{margin-top:2rem;font-size:1.15rem}\
+table{border-collapse:collapse;margin:.6rem 0}caption{text-align:left;color:#666;font-size:.9rem}\
+th,td{padding:.25rem .7rem;border:1px solid #e8e8e8;text-align:right;font-variant-numeric:tabular-nums}\
+th{font-weight:600;background:#fafafa}td.word{text-align:left}\
+.differs,.agrees{border-left:4px solid #d55e00;background:#fff7f0;padding:.6rem .9rem;margin:1rem 0}\
+.agrees{border-color:#009e73;background:#f2faf7}code{font-family:ui-monospace,monospace}svg{max-width:100%;height:auto}";
+
+/// A lesson as a page.
+///
+/// # Errors
+/// None that a user could cause.
+pub fn html(lesson: &Lesson, language: Language) -> Result<String> {
+    let code = match language {
+        Language::English => "en",
+        Language::Chinese => "zh-Hans",
+    };
+    let title = escape(lesson.title.to(language));
+    let mut page = format!(
+        "<!DOCTYPE html>\n<html lang=\"{code}\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
+         <style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
+    );
+    for part in &lesson.parts {
+        page += &match part {
+            Part::Step(step) => format!("<h2>{}</h2>\n", escape(step.to(language))),
+            Part::Say(said) => format!("<p>{}</p>\n", coded(said.to(language))),
+            Part::Matrix(matrix) => drawn(matrix, language),
+            Part::Table(rows) => table(rows),
+            Part::Compared(compared) => both(compared, language),
+        };
+    }
+    if let Some(svg) = picture::svg(lesson, language)? {
+        page += &format!("<figure>\n{svg}</figure>\n");
+    }
+    Ok(page + "</body>\n</html>\n")
+}
+
+/// A paragraph; what stands between backticks is code.
+fn coded(text: &str) -> String {
+    let pieces = text.split('`').enumerate().map(|(i, piece)| match i % 2 {
+        0 => escape(piece).into_owned(),
+        _ => format!("<code>{}</code>", escape(piece)),
+    });
+    pieces.collect()
+}
+
+/// A matrix whose cells are as dark as they are large, if all of them are weights.
+fn drawn(matrix: &Matrix, language: Language) -> String {
+    let whole = terminal::is_whole(matrix);
+    let weights = matrix.values.iter().flatten().all(|x| (0.0..=1.0).contains(x));
+    let mut text = format!("<table>\n<caption>{}</caption>\n<tr><th></th>", escape(matrix.name.to(language)));
+    text += &matrix.columns.iter().map(|name| format!("<th>{}</th>", escape(name.as_str()))).collect::<String>();
+    text += "</tr>\n";
+    for (name, values) in matrix.rows.iter().zip(&matrix.values) {
+        text += &format!("<tr><th>{}</th>", escape(name.as_str()));
+        for &value in values {
+            let shade = value as f32;
+            let ink = if weights && colour::is_dark(shade) { "#fff" } else { "#222" };
+            let back = if weights { colour::of(shade) } else { "#fff".into() };
+            let cell = terminal::cell(value, whole);
+            text += &format!("<td style=\"background:{back};color:{ink}\">{cell}</td>");
+        }
+        text += "</tr>\n";
+    }
+    text + "</table>\n"
+}
+
+fn table(rows: &[Vec<String>]) -> String {
+    let row = |(i, cells): (usize, &Vec<String>)| {
+        let cell = |(column, cell): (usize, &String)| match (i, column) {
+            (0, _) | (_, 0) => format!("<th>{}</th>", escape(cell.as_str())),
+            _ => format!("<td>{}</td>", escape(cell.as_str())),
+        };
+        format!("<tr>{}</tr>\n", cells.iter().enumerate().map(cell).collect::<String>())
+    };
+    format!("<table>\n{}</table>\n", rows.iter().enumerate().map(row).collect::<String>())
+}
+
+fn both(compared: &Compared, language: Language) -> String {
+    let [course, right] = match language {
+        Language::English => ["course", "right"],
+        Language::Chinese => ["课程", "正确"],
+    };
+    let class = if compared.agrees { "agrees" } else { "differs" };
+    format!(
+        "<div class=\"{class}\"><b>{}</b><br>{course}: {}<br>{right}: {}<br>{}</div>\n",
+        escape(compared.what.to(language)),
+        escape(compared.printed.as_str()),
+        escape(compared.computed.as_str()),
+        coded(compared.why.to(language))
+    )
+}

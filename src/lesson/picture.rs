@@ -1,0 +1,48 @@
+//! A lesson's picture.
+
+use super::board::{Curves, Figure, Language, Lesson};
+use crate::error::Result;
+use crate::plot::curves::{self, Chart, Scale};
+use crate::plot::heatmap::{self, Panel};
+
+/// The picture of a lesson as SVG, if it has one.
+///
+/// # Errors
+/// None that a user could cause.
+pub fn svg(lesson: &Lesson, language: Language) -> Result<Option<String>> {
+    match &lesson.figure {
+        None => Ok(None),
+        Some(Figure::Curves(curves)) => drawn(curves, language).map(Some),
+        Some(Figure::Panels([across, down], matrices)) => {
+            let narrow = |values: &[Vec<f64>]| -> Vec<Vec<f32>> {
+                values.iter().map(|row| row.iter().map(|&x| x as f32).collect()).collect()
+            };
+            let values: Vec<Vec<Vec<f32>>> = matrices.iter().map(|(matrix, _)| narrow(&matrix.values)).collect();
+            let panels: Vec<Panel<'_>> = matrices
+                .iter()
+                .zip(&values)
+                .map(|((matrix, most), values)| Panel {
+                    title: matrix.name.to(language),
+                    axes: [across.to(language), down.to(language)],
+                    columns: &matrix.columns,
+                    rows: &matrix.rows,
+                    values,
+                    most: *most as f32,
+                })
+                .collect();
+            heatmap::panels(lesson.title.to(language), &panels).map(Some)
+        }
+    }
+}
+
+fn drawn(curves: &Curves, language: Language) -> Result<String> {
+    let series: Vec<(String, Vec<f64>)> =
+        curves.series.iter().map(|(name, values)| (name.to(language).to_owned(), values.clone())).collect();
+    curves::svg(&Chart {
+        title: curves.title.to(language),
+        axes: [curves.axes[0].to(language), curves.axes[1].to(language)],
+        scales: curves.logarithmic.map(|is| if is { Scale::Log } else { Scale::Linear }),
+        x: &curves.x,
+        series: &series,
+    })
+}

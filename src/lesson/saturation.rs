@@ -1,0 +1,83 @@
+//! Softmax saturates: the larger the gap between two scores, the smaller the gradient.
+
+use serde_json::json;
+
+use super::board::{Curves, Figure, Lesson, Printed, text};
+use super::tensors::{device, dot, look, rows, tensor_on, weights};
+use crate::error::Result;
+
+const GAPS: [f64; 6] = [0.0, 1.0, 2.0, 4.0, 8.0, 16.0];
+
+/// The larger of two weights whose scores differ by `gap`, and its gradient by its own score.
+fn at(gap: f64) -> (f64, f64) {
+    let device = device().autodiff();
+    // A query of one number, 1, so that keys are scores.
+    let query = tensor_on(&[vec![1.0]], &device);
+    let keys = tensor_on(&[vec![gap], vec![0.0]], &device).require_grad();
+    let seen = look(&dot(), query, keys.clone(), keys.clone());
+    let larger = weights(&seen)[0][0];
+    let gradient = seen.weights.and_then(|weights| {
+        let gradients = weights.mean.narrow(2, 0, 1).sum().backward();
+        Some(rows(&keys.grad(&gradients)?)[1][0])
+    });
+    // By the other score it is −p₁p₂, without the cancelling of 1 − p₁; by its own the opposite.
+    (larger, -gradient.unwrap_or(f64::NAN))
+}
+
+pub fn work() -> Result<Lesson> {
+    let (larger, gradients): (Vec<f64>, Vec<f64>) = GAPS.iter().map(|&gap| at(gap)).unzip();
+    let mut lesson = Lesson::new("saturation", text!("Softmax saturates", "softmax 的饱和"));
+    lesson.step(text!("Two scores, the gap between them from 0 to 16", "两个得分,差距从 0 到 16"));
+    lesson.say(text!(
+        "p is the weight of the larger score, p (1 − p) its gradient. With a gap of 16 the row is one-hot to the eye and the gradient is gone: whatever the loss says, the scores no longer hear it.",
+        "p 是较大得分的权重,p (1 − p) 是它的梯度。差距为 16 时,这一行看上去已是独热,梯度消失:无论损失说什么,得分都听不见了。"
+    ));
+    let mut table = vec![["gap", "p", "p (1 − p)"].map(str::to_owned).to_vec()];
+    for ((gap, p), gradient) in GAPS.iter().zip(&larger).zip(&gradients) {
+        table.push(vec![gap.to_string(), format!("{p:.7}"), format!("{gradient:.4e}")]);
+    }
+    lesson.table(table);
+    lesson.say(text!(
+        "Scores of vectors with d_k numbers differ by about √d_k (lesson `variance`): √512 = 22.6. That is why they are divided by √d_k.",
+        "d_k 维向量的得分大约相差 √d_k(见课程 `variance`):√512 = 22.6。这正是要除以 √d_k 的原因。"
+    ));
+    let printed = [Printed("0.5 0.7311 0.8808 0.982 0.99967 1.0"), Printed("0.25 0.1966 0.105 0.0177 0.00034 0")];
+    let p = lesson.compare(
+        text!("larger probability", "较大的概率"),
+        &printed[0],
+        std::slice::from_ref(&larger),
+        text!(
+            "At a gap of 8 it is 0.9996646, which rounds to 0.99966; the text prints 0.99967.",
+            "差距为 8 时是 0.9996646,应为 0.99966;课文印作 0.99967。"
+        ),
+    );
+    let g = lesson.compare(
+        text!("gradient", "梯度"),
+        &printed[1],
+        std::slice::from_ref(&gradients),
+        text!("Rounded rightly.", "四舍五入正确。"),
+    );
+    lesson.number(
+        "saturation",
+        json!({
+            "gap": GAPS, "larger_probability": larger, "gradient": gradients,
+            "text": { "larger_probability": printed[0].values()[0], "gradient": printed[1].values()[0] },
+            "agrees": { "larger_probability": p, "gradient": g },
+            "why": "at a gap of 8 the larger probability is 0.9996646, which rounds to 0.99966; the text prints 0.99967",
+        }),
+    );
+    lesson.figure = Some(figure());
+    Ok(lesson)
+}
+
+fn figure() -> Figure {
+    let x: Vec<f64> = (0..=16).map(f64::from).collect();
+    let (larger, gradients): (Vec<f64>, Vec<f64>) = x.iter().map(|&gap| at(gap)).unzip();
+    Figure::Curves(Curves {
+        title: text!("The weight of the larger score, and its gradient", "较大得分的权重及其梯度"),
+        axes: [text!("gap between the scores", "得分之差"), text!("", "")],
+        logarithmic: [false, true],
+        x,
+        series: vec![(text!("p", "p"), larger), (text!("p (1 − p)", "p (1 − p)"), gradients)],
+    })
+}

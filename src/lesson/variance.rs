@@ -1,0 +1,125 @@
+//! Why scores are scaled: the variance of q·k is d_k.
+
+use burn::tensor::{DType, Tensor, TensorData};
+use serde_json::json;
+
+use super::board::{Curves, Figure, Lesson, text};
+use super::tensors::{device, dot, scaled};
+use crate::attention::Attention;
+use crate::error::Result;
+use crate::rng::Rng;
+
+const SIZES: [usize; 4] = [4, 16, 64, 512];
+const SAMPLES: usize = 20_000;
+/// Pairs that are scored together.
+const BATCH: usize = 2000;
+/// Four standard errors of the variance of a normal sample: 4 √(2/20000) = 4 %; products of few numbers have longer tails.
+const TOLERANCE: f64 = 0.06;
+
+/// The variance of the scores of independent pairs, and its standard error.
+struct Spread {
+    variance: f64,
+    error: f64,
+}
+
+impl Spread {
+    fn of(scores: &[f64]) -> Self {
+        let n = scores.len() as f64;
+        let mean = scores.iter().sum::<f64>() / n;
+        let moment = |power| scores.iter().map(|x| (x - mean).powi(power)).sum::<f64>() / n;
+        let (second, fourth) = (moment(2), moment(4));
+        Self { variance: second * n / (n - 1.0), error: ((fourth - second * second) / n).sqrt() }
+    }
+}
+
+/// The scores of pairs whose numbers are all drawn from N(0, 1), by two attentions.
+fn drawn(size: usize, attentions: &[Attention; 2]) -> [Vec<f64>; 2] {
+    let mut rng = Rng::new(1, size as u64);
+    let mut found = [Vec::with_capacity(SAMPLES), Vec::with_capacity(SAMPLES)];
+    for _ in 0..SAMPLES / BATCH {
+        let mut vectors = || {
+            let numbers: Vec<f64> = (0..BATCH * size).map(|_| rng.normal()).collect();
+            Tensor::<3>::from_data(TensorData::new(numbers, [BATCH, 1, size]), (&device(), DType::F64))
+        };
+        let (queries, keys) = (vectors(), vectors());
+        for (scores, attention) in found.iter_mut().zip(attentions) {
+            if let Some(score) = &attention.score {
+                scores.extend(score.scores(queries.clone(), keys.clone()).into_data().iter::<f64>());
+            }
+        }
+    }
+    found
+}
+
+pub fn work() -> Result<Lesson> {
+    let attentions = [dot(), scaled()];
+    let (mut raw, mut small) = (Vec::new(), Vec::new());
+    for size in SIZES {
+        let [unscaled, scaled] = drawn(size, &attentions);
+        raw.push(Spread::of(&unscaled));
+        small.push(Spread::of(&scaled));
+    }
+    let mut lesson = Lesson::new("variance", text!("Why scores are scaled", "为什么要缩放得分"));
+    lesson.step(text!("Var(q·k) of {SAMPLES} pairs of vectors from N(0, 1)", "{SAMPLES} 对 N(0, 1) 向量的 Var(q·k)"));
+    lesson.say(text!(
+        "q·k is a sum of d_k products, each with mean 0 and variance 1; they are independent, so the variances add up: d_k. Divided by √d_k it is 1 again, whatever the size.",
+        "q·k 是 d_k 个乘积之和,每个均值为 0、方差为 1;它们相互独立,方差相加得 d_k。除以 √d_k 后,无论多少维,方差又是 1。"
+    ));
+    let mut table = vec![["d_k", "Var(q·k)", "±", "Var(q·k/√d_k)", "±", "√d_k"].map(str::to_owned).to_vec()];
+    for ((size, raw), small) in SIZES.iter().zip(&raw).zip(&small) {
+        let numbers = [raw.variance, raw.error, small.variance, small.error, (*size as f64).sqrt()];
+        table.push(std::iter::once(size.to_string()).chain(numbers.map(|x| format!("{x:.3}"))).collect());
+    }
+    lesson.table(table);
+    let share = 100.0 * small[3].error / small[3].variance;
+    lesson.say(text!(
+        "± is the standard error of the variance, here about {share:.1} %: another seed prints other last digits.",
+        "± 是方差的标准误,这里约为 {share:.1}%:换一个种子,末位数字就会不同。"
+    ));
+    compare(&mut lesson, &raw, &small);
+    lesson.figure = Some(figure(&raw, &small));
+    Ok(lesson)
+}
+
+fn compare(lesson: &mut Lesson, raw: &[Spread], small: &[Spread]) {
+    let printed = [[4.0, 16.08, 63.41, 505.47], [1.0, 1.01, 0.99, 0.99]];
+    let near = |printed: &[f64; 4], expected: &dyn Fn(usize) -> f64| {
+        printed.iter().zip(SIZES).all(|(x, size)| (x / expected(size) - 1.0).abs() <= TOLERANCE)
+    };
+    let agrees = [near(&printed[0], &|size| size as f64), near(&printed[1], &|_| 1.0)];
+    let told = |numbers: &[f64]| numbers.iter().map(|x| format!("{x:.2}")).collect::<Vec<_>>().join(" ");
+    let names = [text!("variance of the scores", "得分的方差"), text!("variance after scaling", "缩放后的方差")];
+    for (i, (name, spreads)) in names.into_iter().zip([raw, small]).enumerate() {
+        let ours: Vec<f64> = spreads.iter().map(|spread| spread.variance).collect();
+        let why = text!(
+            "Both are samples; each lies within 6 % of what to expect, about four standard errors.",
+            "两者都是样本;各自与期望相差不超过 6%,约四个标准误。"
+        );
+        lesson.compared(name, told(&printed[i]), told(&ours), agrees[i], why);
+    }
+    let of = |spreads: &[Spread], what: fn(&Spread) -> f64| spreads.iter().map(what).collect::<Vec<_>>();
+    lesson.number(
+        "variance",
+        json!({
+            "d_k": SIZES, "samples": SAMPLES,
+            "expected_unscaled": SIZES, "expected_scaled": [1, 1, 1, 1],
+            "unscaled": of(raw, |spread| spread.variance), "unscaled_standard_error": of(raw, |spread| spread.error),
+            "scaled": of(small, |spread| spread.variance), "scaled_standard_error": of(small, |spread| spread.error),
+            "text": { "unscaled": printed[0], "scaled": printed[1] },
+            "agrees": { "unscaled": agrees[0], "scaled": agrees[1] },
+            "why": "a sample of 20000 pairs scatters: the standard error of the variance is about 1 %, so another seed prints other last digits",
+            "tolerance": "relative 0.06 at 20000 samples (about four standard errors)",
+        }),
+    );
+}
+
+fn figure(raw: &[Spread], small: &[Spread]) -> Figure {
+    let of = |spreads: &[Spread]| spreads.iter().map(|spread| spread.variance).collect();
+    Figure::Curves(Curves {
+        title: text!("The variance of q·k", "q·k 的方差"),
+        axes: [text!("d_k", "d_k"), text!("variance", "方差")],
+        logarithmic: [true, true],
+        x: SIZES.map(|size| size as f64).to_vec(),
+        series: vec![(text!("q·k", "q·k"), of(raw)), (text!("q·k / √d_k", "q·k / √d_k"), of(small))],
+    })
+}
