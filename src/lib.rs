@@ -6,9 +6,19 @@
 //! # The idea that shapes everything
 //!
 //! Attention is three steps: **score** (how well does the query match each key), **normalise** (turn scores
-//! into weights), **sum** (weights times values). They are written once, in
-//! [`attention::Attention::attend`]; a score function is one small file in [`attention::score`]. One choice
-//! belongs to the decoder instead: its [`model::Timing`], whether it looks before the recurrent step
+//! into weights), **sum** (weights times values). They are written once, in [`attention`]'s `mod.rs`; every variant
+//! of the literature changes the first step, where the decoder may look, or how weights are chosen. So there are four
+//! small, independent choices, and any combination is a valid model:
+//!
+//! | choice | values | decides |
+//! |---|---|---|
+//! | [`attention::score`] | dot, scaled-dot, general, additive, concat, linear, location | how a query matches a key |
+//! | [`attention::window`] | global, local-m, local-p | where the decoder may look |
+//! | [`attention::choice`] | soft, hard, gumbel, sparsemax | how scores become weights |
+//! | [`attention::heads`] | 1, 2, 4, 8, … | how many subspaces look at once |
+//!
+//! Beside them, [`attention::coverage`] lets keys know how much they have been looked at. One choice belongs to the
+//! decoder instead: its [`model::Timing`], whether it looks before the recurrent step
 //! (Bahdanau) or after it (Luong), with or without input feeding. `none` is the baseline: the same encoder and
 //! decoder, and one fixed context vector for every step.
 //!
@@ -26,7 +36,7 @@
 //! | [`plot`] | numbers in, picture out: SVG, PNG, terminal | models |
 //! | [`init`] | first values of weights | words, files |
 //! | [`kernels`] | fused operations with hand-written gradients, each beside its plain twin | models |
-//! | [`attention`] | score functions, mask, the three steps | words, files |
+//! | [`attention`] | the three steps; score functions, windows, choices, heads, coverage, mask | words, files |
 //! | [`search`] | beam search (greedy is a beam of one) and forced scoring over a small `Stepper` trait | which model it drives |
 //! | [`model`] | embedding, GRU, encoder, decoder, the whole; configs live beside their component | words, files |
 //! | [`train`] | the loop (readable in one sitting), batches, loss, schedule, clipping, events | terminal, file names |
@@ -43,7 +53,7 @@
 //!
 //! B sentences in a batch · S source positions · T target positions · E embedding · H decoder state · M memory
 //! (encoder output) · K key size · C context · R readout · V target vocabulary · G = 3H gates · N rows without
-//! padding. Every public tensor function states its shapes in these letters.
+//! padding (in [`attention`], where it is heads: see there). Every public tensor function states its shapes in these letters.
 //!
 //! # Exactness
 //!

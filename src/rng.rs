@@ -92,8 +92,8 @@ mod tests {
         let (mut rng, n) = (Rng::new(3, 0), 100_000);
         let drawn: Vec<f64> = (0..n).map(|_| rng.normal()).collect();
         let moment = |power| drawn.iter().map(|x: &f64| x.powi(power)).sum::<f64>() / f64::from(n);
-        for (power, right, variance) in [(1, 0.0, 1.0), (2, 1.0, 2.0), (3, 0.0, 15.0), (4, 3.0, 96.0)] {
-            let error = (f64::from(variance) / f64::from(n)).sqrt();
+        for (power, right, variance) in [(1, 0.0, 1.0f64), (2, 1.0, 2.0), (3, 0.0, 15.0), (4, 3.0, 96.0)] {
+            let error = (variance / f64::from(n)).sqrt();
             assert!((moment(power) - right).abs() < 4.0 * error, "{power}: {}", moment(power));
         }
     }

@@ -262,11 +262,7 @@ impl Translator {
             }
         }
         let Some(first) = looks.first() else {
-            return Alignment {
-                source: source_words.words,
-                target: target_words.words,
-                ..Alignment::default()
-            };
+            return Alignment { source: source_words.words, target: target_words.words, ..Alignment::default() };
         };
         let weights: Vec<&[f32]> = looks.iter().map(|look| look.weights.as_slice()).collect();
         let of_head = |head: usize| looks.iter().map(|look| look.heads[head].as_slice()).collect();

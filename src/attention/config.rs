@@ -110,7 +110,13 @@ impl AttentionConfig {
         let score = Score::init(&inside, sizes, draw, device);
         let attends = score.is_some();
         Attention {
-            window: Window::init(&inside, if attends { self.window } else { WindowKind::Global }, sizes, draw, device),
+            window: Window::init(
+                &inside,
+                if attends { self.window } else { WindowKind::Global },
+                sizes,
+                draw,
+                device,
+            ),
             coverage: score
                 .as_ref()
                 .filter(|_| self.coverage)

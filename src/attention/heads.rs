@@ -180,7 +180,11 @@ mod tests {
         close(&heads[..4], &[p, 1.0 - p, p, 1.0 - p]);
         close(&mean[..2], &[p, 1.0 - p]);
         close(&context[..4], &[p, 1.0 - p, 1.0 - p, 2.0 * p]);
-        assert_eq!((&heads[4..], &mean[2..]), (&[1.0, 0.0, 1.0, 0.0][..], &[1.0, 0.0][..]), "padding, in every head");
+        assert_eq!(
+            (&heads[4..], &mean[2..]),
+            (&[1.0, 0.0, 1.0, 0.0][..], &[1.0, 0.0][..]),
+            "padding, in every head"
+        );
         close(&context[4..], &[3.0, 4.0, 5.0, 6.0]);
     }
 

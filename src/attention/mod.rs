@@ -196,7 +196,12 @@ impl Attention {
             None => context,
         };
         let track = self.after(track, &weights, t);
-        Attended { context, weights: Some(self.told(weights, t)), drawn: drawn.map(|drawn| drawn.joined(t)), track }
+        Attended {
+            context,
+            weights: Some(self.told(weights, t)),
+            drawn: drawn.map(|drawn| drawn.joined(t)),
+            track,
+        }
     }
 
     /// The keys as they are scored: with coverage they know how much they have been looked at.
@@ -252,7 +257,8 @@ impl Attention {
             && self.coverage.is_none()
             && self.heads() == 1;
         let score = self.score.as_ref().filter(|_| plain)?;
-        let projected = self.projections.as_ref().and_then(|projections| Some(projections.query.as_ref()?.weight.val()));
+        let projected =
+            self.projections.as_ref().and_then(|projections| Some(projections.query.as_ref()?.weight.val()));
         let product = |scale| Matching::Product { scale };
         let (matching, query, energy) = match score {
             Score::Dot(_) | Score::General(_) => (product(1.0), projected, None),
@@ -260,7 +266,9 @@ impl Attention {
                 let size = projected.as_ref().map_or(hidden, |query| query.dims()[1]);
                 (product(score::scaled_dot::scale(size) as f32), projected, None)
             }
-            Score::Additive(score) => (Matching::Additive, Some(score.query.weight.val()), Some(score.energy.val())),
+            Score::Additive(score) => {
+                (Matching::Additive, Some(score.query.weight.val()), Some(score.energy.val()))
+            }
             Score::Concat(score) => {
                 (Matching::Additive, Some(score.query_weight(hidden)), Some(score.energy.val()))
             }

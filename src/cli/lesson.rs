@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use super::RUNS;
 use super::output::{print, print_json};
 use super::plotting::{self, PlotPath};
-use super::RUNS;
 use zhuyi::Error;
 use zhuyi::lesson::{self, Entry, LESSONS, Language, Lesson, Work};
 use zhuyi::model::Timing;
@@ -91,7 +91,10 @@ fn list(args: &LessonArgs, language: Language) -> anyhow::Result<()> {
             }
             LessonFormat::Text => print(&format!("{:<16}{}", entry.name, entry.about(language)))?,
             LessonFormat::Html => {
-                return Err(Error::Usage("name a lesson for --format html; without a name there is a list".into()).into());
+                return Err(Error::Usage(
+                    "name a lesson for --format html; without a name there is a list".into(),
+                )
+                .into());
             }
         }
     }
@@ -99,7 +102,8 @@ fn list(args: &LessonArgs, language: Language) -> anyhow::Result<()> {
 }
 
 fn work(args: &LessonArgs, entry: &Entry) -> anyhow::Result<Lesson> {
-    let refused = |flag: &str| Error::Usage(format!("--{flag} has nothing to decide in the lesson `{}`", entry.name));
+    let refused =
+        |flag: &str| Error::Usage(format!("--{flag} has nothing to decide in the lesson `{}`", entry.name));
     if args.run.is_some() && !matches!(entry.work, Work::Model(_)) {
         return Err(refused("run").into());
     }

@@ -127,7 +127,8 @@ impl DeviceArgs {
 impl RunArgs {
     fn open(&self) -> Result<Translator> {
         let device = self.device.choice()?.device();
-        Translator::open(&RunDir::find(self.run.as_deref(), Path::new(RUNS))?, &device)?.without_heads(&self.without_head)
+        Translator::open(&RunDir::find(self.run.as_deref(), Path::new(RUNS))?, &device)?
+            .without_heads(&self.without_head)
     }
 }
 

@@ -117,11 +117,11 @@ impl AttentionName {
         let scores = [ScoreKind::None].into_iter().chain(ScoreKind::ALL.iter().copied()).map(Self::Score);
         let windows = WindowKind::ALL.into_iter().filter(|&window| window != WindowKind::default());
         let choices = ChoiceKind::ALL.into_iter().filter(|&choice| choice != ChoiceKind::default());
-        scores
-            .chain([Self::MultiHead])
-            .chain(windows.map(Self::Window))
-            .chain(choices.map(Self::Choice))
-            .chain([Self::Coverage, Self::Bahdanau, Self::Luong])
+        scores.chain([Self::MultiHead]).chain(windows.map(Self::Window)).chain(choices.map(Self::Choice)).chain([
+            Self::Coverage,
+            Self::Bahdanau,
+            Self::Luong,
+        ])
     }
 
     /// The name as typed.

@@ -35,6 +35,19 @@ impl Text {
     }
 }
 
+/// The same in both languages.
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Self { english: text.clone(), chinese: text }
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
 /// A [`Text`] from two format strings, English first.
 macro_rules! text {
     ($english:literal, $chinese:literal) => {
@@ -81,7 +94,7 @@ pub enum Part {
     /// A matrix.
     Matrix(Matrix),
     /// A table of words and numbers, its first row the head.
-    Table(Vec<Vec<String>>),
+    Table(Vec<Vec<Text>>),
     /// The course and we.
     Compared(Compared),
 }
@@ -147,7 +160,7 @@ impl Lesson {
     }
 
     /// A table, its first row the head.
-    pub fn table(&mut self, rows: Vec<Vec<String>>) {
+    pub fn table(&mut self, rows: Vec<Vec<Text>>) {
         self.parts.push(Part::Table(rows));
     }
 

@@ -3,8 +3,10 @@
 use serde_json::json;
 
 use super::board::{Figure, Lesson, matrix, text};
-use super::tensors::{dot, look, row_sums, rows, tensor, weights};
+use super::tensors::{device, dot, look, row_sums, rows, tensor, weights};
+use crate::attention::{AttentionConfig, ScoreKind, Sizes, SourceMask, Track};
 use crate::error::Result;
+use crate::init::Draw;
 use crate::text::words::Level;
 use crate::translator::{Ends, Options, Rendered, Translator, View};
 
@@ -40,45 +42,68 @@ fn course(lesson: &mut Lesson) -> serde_json::Value {
     let (alpha, contexts) = (weights(&seen), rows(&seen.context));
     let peaks: Vec<&str> = alpha.iter().map(|row| SOURCE[peak(row)]).collect();
 
-    lesson.step(text!("1. Without attention: one vector C for every word", "1. 没有注意力:每个词都用同一个向量 C"));
+    lesson
+        .step(text!("1. Without attention: one vector C for every word", "1. 没有注意力：每个词都用同一个向量 C"));
     lesson.say(text!(
         "The encoder reads The cat eats fish into states h_1 … h_4, and the decoder is given one of them, the last: 猫, 吃 and 鱼 are all written from the same C, however long the sentence was.",
-        "编码器把 The cat eats fish 读成状态 h_1 … h_4,而解码器只得到最后一个:猫、吃、鱼都由同一个 C 写出,无论句子多长。"
+        "编码器把 The cat eats fish 读成状态 h_1 … h_4，而解码器只得到最后一个：猫、吃、鱼都由同一个 C 写出，无论句子多长。"
     ));
-    lesson.matrix(text!("states h_j (two numbers each, made up)", "状态 h_j(每个两个数,虚构)"), &SOURCE, &["1", "2"], &states);
-    let c = states[3].clone();
-    lesson.matrix(text!("what each step sees", "每一步所见"), &TARGET, &["1", "2"], &[c.clone(), c.clone(), c]);
-    lesson.step(text!("2. With attention: C_i = Σ_j α_ij h_j", "2. 有注意力:C_i = Σ_j α_ij h_j"));
+    lesson.matrix(
+        text!("states h_j (two numbers each, made up)", "状态 h_j(每个两个数，虚构)"),
+        &SOURCE,
+        &["1", "2"],
+        &states,
+    );
+    lesson.matrix(text!("what each step sees", "每一步所见"), &TARGET, &["1", "2"], &without(&queries, &states));
+    lesson.step(text!("2. With attention: C_i = Σ_j α_ij h_j", "2. 有注意力：C_i = Σ_j α_ij h_j"));
     lesson.matrix(text!("the course's weights α", "课程的权重 α"), &TARGET, &SOURCE, &alpha);
     lesson.matrix(text!("what each step sees, C_i", "每一步所见 C_i"), &TARGET, &["1", "2"], &contexts);
     let (told, sums) = (peaks.join(", "), row_sums(&alpha));
     let told_sums = sums.iter().map(|sum| format!("{sum:.4}")).collect::<Vec<_>>().join(", ");
     lesson.say(text!(
         "Three words, three contexts. Row sums {told_sums}; the peaks are {told}: the alignment comes with the translation.",
-        "三个词,三个上下文。各行之和 {told_sums};最大处依次为 {told}:对齐随翻译而来。"
+        "三个词，三个上下文。各行之和 {told_sums}；最大处依次为 {told}：对齐随翻译而来。"
     ));
     json!({ "source": SOURCE, "target": TARGET, "weights": alpha, "row_sums": sums, "peaks": peaks, "context": contexts })
+}
+
+/// What each query sees without attention: the summary, here the last state.
+fn without(queries: &[Vec<f64>], states: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let config = AttentionConfig { score: ScoreKind::None, ..AttentionConfig::default() };
+    let attention = config.init(Sizes { query: 3, memory: 2 }, &mut Draw::Blank, &device());
+    let mask = SourceMask::from_lengths(&[states.len()], states.len(), &device());
+    let last = tensor(&states[states.len() - 1..]).squeeze_dim::<2>(1);
+    let memory = attention.remember(tensor(states), mask, last);
+    rows(&attention.attend(tensor(queries), &memory, Track::default()).context)
 }
 
 fn trained(lesson: &mut Lesson, rendered: &Rendered) -> serde_json::Value {
     let alignment = &rendered.alignment;
     let translation = &rendered.translation;
     lesson.step(text!("3. A trained model", "3. 训练好的模型"));
-    lesson.say(text!("It writes: {translation}", "它写出:{translation}"));
+    lesson.say(text!("It writes: {translation}", "它写出：{translation}"));
     if alignment.weights.is_empty() {
-        lesson.say(text!("This run has no attention: there are no weights to show.", "此模型没有注意力,没有权重可看。"));
+        lesson.say(text!(
+            "This run has no attention: there are no weights to show.",
+            "此模型没有注意力，没有权重可看。"
+        ));
         return json!({ "translation": translation });
     }
     let values: Vec<Vec<f64>> =
         alignment.weights.iter().map(|row| row.iter().map(|&weight| f64::from(weight)).collect()).collect();
-    let names = |names: &'_ [String]| names.to_vec();
-    let (rows, columns) = (names(&alignment.target), names(&alignment.source));
-    let (rows, columns): (Vec<&str>, Vec<&str>) =
-        (rows.iter().map(String::as_str).collect(), columns.iter().map(String::as_str).collect());
-    lesson.matrix(text!("its weights, the end of the sentence shown", "它的权重,含句末"), &rows, &columns, &values);
+    let (rows, columns): (Vec<&str>, Vec<&str>) = (
+        alignment.target.iter().map(String::as_str).collect(),
+        alignment.source.iter().map(String::as_str).collect(),
+    );
+    lesson.matrix(
+        text!("its weights, the end of the sentence shown", "它的权重，含句末"),
+        &rows,
+        &columns,
+        &values,
+    );
     lesson.say(text!(
         "Nobody told it the alignment: it was trained on sentence pairs alone. It is surer than the course's numbers.",
-        "没有人告诉它对齐:它只用句对训练。它比课程的数字更确定。"
+        "没有人告诉它对齐：它只用句对训练。它比课程的数字更确定。"
     ));
     let course: Vec<Vec<f64>> = WEIGHTS.map(Vec::from).into();
     lesson.figure = Some(Figure::Panels(

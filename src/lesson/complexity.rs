@@ -5,7 +5,7 @@ use std::time::Instant;
 use burn::tensor::{Tensor, TensorData};
 use serde_json::json;
 
-use super::board::{Curves, Figure, Lesson, Printed, text};
+use super::board::{Curves, Figure, Lesson, Printed, Text, text};
 use super::tensors::{device, look, scaled};
 use crate::error::Result;
 use crate::rng::Rng;
@@ -35,22 +35,32 @@ pub fn work() -> Result<Lesson> {
     let multiply_adds: Vec<f64> = elements.iter().map(|elements| elements * SIZE as f64).collect();
     let times: Vec<f64> = LENGTHS.iter().map(|&t| milliseconds(t)).collect();
     let mut lesson = Lesson::new("complexity", text!("What attention costs", "注意力的代价"));
-    lesson.step(text!("T queries look at T keys, d = {SIZE}", "T 个查询注视 T 个键,d = {SIZE}"));
+    lesson.step(text!("T queries look at T keys, d = {SIZE}", "T 个查询注视 T 个键，d = {SIZE}"));
     lesson.say(text!(
         "The weights are T × T numbers; Q Kᵀ needs T²d multiply-adds, weights times V as many again. Twice the length, four times the cost.",
-        "权重是 T × T 个数;Q Kᵀ 需要 T²d 次乘加,权重乘 V 同样多。长度加倍,代价四倍。"
+        "权重是 T × T 个数；Q Kᵀ 需要 T²d 次乘加，权重乘 V 同样多。长度加倍，代价四倍。"
     ));
-    let head = ["T", "T²", "T²d", "ms here", "× the row above"].map(str::to_owned).to_vec();
+    let head = vec![
+        "T".into(),
+        "T²".into(),
+        "T²d".into(),
+        text!("ms here", "本机毫秒"),
+        text!("× the row above", "为上一行的倍数"),
+    ];
     let mut table = vec![head];
     for (i, t) in LENGTHS.iter().enumerate() {
-        let times_above = if i == 0 { "".into() } else { format!("{:.1}", times[i] / times[i - 1]) };
-        let numbers = [format!("{:.0}", elements[i]), format!("{:.1} M", multiply_adds[i] / 1e6), format!("{:.2}", times[i])];
-        table.push(std::iter::once(t.to_string()).chain(numbers).chain([times_above]).collect());
+        let times_above = if i == 0 { String::new() } else { format!("{:.1}", times[i] / times[i - 1]) };
+        let numbers = [
+            format!("{:.0}", elements[i]),
+            format!("{:.1} M", multiply_adds[i] / 1e6),
+            format!("{:.2}", times[i]),
+        ];
+        table.push(std::iter::once(t.to_string()).chain(numbers).chain([times_above]).map(Text::from).collect());
     }
     lesson.table(table);
     lesson.say(text!(
         "The times are of this machine, now: both products, the softmax and the mask, in 32 bits, the best of {RUNS}.",
-        "时间是本机此刻的实测:两个乘积、softmax 与掩码,32 位,取 {RUNS} 次中最快的一次。"
+        "时间是本机此刻的实测：两个乘积、softmax 与掩码，32 位，取 {RUNS} 次中最快的一次。"
     ));
     let printed = [Printed("1.6 26 105 1678"), Printed("8.4 134.2 536.9 8589.9")];
     let wan: Vec<f64> = elements.iter().map(|elements| elements / 1e4).collect();
@@ -68,13 +78,19 @@ pub fn work() -> Result<Lesson> {
         }),
     );
     lesson.figure = Some(Figure::Curves(Curves {
-        title: text!("Time of one look of T queries at T keys, d = {SIZE}", "T 个查询注视 T 个键一次的时间,d = {SIZE}"),
+        title: text!(
+            "Time of one look of T queries at T keys, d = {SIZE}",
+            "T 个查询注视 T 个键一次的时间，d = {SIZE}"
+        ),
         axes: [text!("T", "T"), text!("milliseconds", "毫秒")],
         logarithmic: [true, true],
         x: LENGTHS.map(|t| t as f64).to_vec(),
         series: vec![
             (text!("measured", "实测"), times.clone()),
-            (text!("T² from the last", "按末点的 T²"), LENGTHS.iter().map(|&t| times[3] * (t as f64 / 4096.0).powi(2)).collect()),
+            (
+                text!("T² from the last", "按末点的 T²"),
+                LENGTHS.iter().map(|&t| times[3] * (t as f64 / 4096.0).powi(2)).collect(),
+            ),
         ],
     }));
     Ok(lesson)

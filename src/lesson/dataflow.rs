@@ -43,28 +43,32 @@ pub fn work(timing: Timing) -> Result<Lesson> {
         Timing::Before => (text!("One step of Bahdanau's decoder", "Bahdanau 解码器的一步"), "bahdanau"),
     };
     let mut lesson = Lesson::new("dataflow", title);
-    lesson.step(text!("欢迎 来 深圳 → welcome to shenzhen, the first step", "欢迎 来 深圳 → welcome to shenzhen,第一步"));
+    lesson.step(text!(
+        "欢迎 来 深圳 → welcome to shenzhen, the first step",
+        "欢迎 来 深圳 → welcome to shenzhen，第一步"
+    ));
     lesson.say(match timing {
         Timing::After => text!(
             "The query is the state after the step, s_t: first the recurrent step, then the look, then both together (Luong 2015, figure 2). B = 1, S = 4 (the end of the sentence is a position), E = 8, H = 8, M = 8, V = 7; the model is small and untrained.",
-            "查询是本步之后的状态 s_t:先循环一步,再注视,再合并(Luong 2015,图 2)。B = 1,S = 4(句末也占一个位置),E = 8,H = 8,M = 8,V = 7;模型很小,未经训练。"
+            "查询是本步之后的状态 s_t：先循环一步，再注视，再合并（Luong 2015，图 2）。B = 1,S = 4(句末也占一个位置)，E = 8,H = 8,M = 8,V = 7；模型很小，未经训练。"
         ),
         Timing::Before => text!(
             "The query is the state before the step, s_{{t−1}}: first the look, then the recurrent step with what it saw (Bahdanau 2015, figure 1). B = 1, S = 4 (the end of the sentence is a position), E = 8, H = 8, M = 8, K = 6, V = 7; the model is small and untrained.",
-            "查询是本步之前的状态 s_{{t−1}}:先注视,再带着所见循环一步(Bahdanau 2015,图 1)。B = 1,S = 4(句末也占一个位置),E = 8,H = 8,M = 8,K = 6,V = 7;模型很小,未经训练。"
+            "查询是本步之前的状态 s_{{t−1}}：先注视，再带着所见循环一步（Bahdanau 2015，图 1）。B = 1,S = 4(句末也占一个位置)，E = 8,H = 8,M = 8,K = 6,V = 7；模型很小，未经训练。"
         ),
     });
-    let mut table = vec![["", "tensor", "shape", ""].map(str::to_owned).to_vec()];
-    for (number, row) in (1..).zip(&step.ledger) {
-        table.push(vec![format!("{number}"), row.name.to_owned(), format!("{:?}", row.shape), String::new()]);
+    let mut table = vec![vec!["".into(), text!("tensor", "张量"), text!("shape", "形状"), "".into()]];
+    for (number, row) in (1usize..).zip(&step.ledger) {
+        let shape = format!("{:?}", row.shape);
+        table.push(vec![number.to_string().into(), row.name.into(), shape.into(), row.meaning.clone()]);
     }
     lesson.table(table);
-    for (number, row) in (1..).zip(&step.ledger) {
-        let (name, english, chinese) =
-            (row.name, row.meaning.to(super::Language::English), row.meaning.to(super::Language::Chinese));
-        lesson.say(text!("{number}. {name}: {english}", "{number}. {name}:{chinese}"));
-    }
-    lesson.matrix(text!("α_1, where the first step looks", "α_1,第一步看向哪里"), &[TARGET[0]], &SOURCE, &step.weights);
+    lesson.matrix(
+        text!("α_1, where the first step looks", "α_1，第一步看向哪里"),
+        &[TARGET[0]],
+        &SOURCE,
+        &step.weights,
+    );
     let ledger: Vec<Value> =
         step.ledger.iter().map(|row| json!({ "name": row.name, "shape": row.shape })).collect();
     lesson.number(
@@ -104,25 +108,45 @@ fn step(model: &Seq2Seq, timing: Timing) -> Step {
     let embedded = model.source_embedding.forward(source.ids.clone());
     write("E x", embedded.dims().into(), text!("their vectors", "它们的向量"));
     let (memory, state) = model.encode(&source);
-    write("h", memory.values.dims().into(), text!("encoder states, both directions: the values", "编码器状态,双向:值"));
-    write("C", memory.summary.dims().into(), text!("the last states: all that a model without attention has", "最后的状态:没有注意力的模型只有它"));
-    write("s_0", state.layers[0].dims().into(), text!("tanh(W C): the decoder's first state", "tanh(W C):解码器的初始状态"));
+    write(
+        "h",
+        memory.values.dims().into(),
+        text!("encoder states, both directions: the values", "编码器状态，双向：值"),
+    );
+    write(
+        "C",
+        memory.summary.dims().into(),
+        text!("the last states: all that a model without attention has", "最后的状态：没有注意力的模型只有它"),
+    );
+    write(
+        "s_0",
+        state.layers[0].dims().into(),
+        text!("tanh(W C): the decoder's first state", "tanh(W C)：解码器的初始状态"),
+    );
     let keys = match timing {
-        Timing::After => text!("W h: the keys, once a sentence", "W h:键,每句一次"),
-        Timing::Before => text!("U h: the keys, once a sentence", "U h:键,每句一次"),
+        Timing::After => text!("W h: the keys, once a sentence", "W h：键，每句一次"),
+        Timing::Before => text!("U h: the keys, once a sentence", "U h：键，每句一次"),
     };
     write("k", memory.keys.dims().into(), keys);
     let begin = TargetBatch::new(&[&[BOS]], &device());
     let previous = model.target_embedding.forward(begin.inputs);
-    write("y_0", previous.dims().into(), text!("the vector of the token before, here the begin of the sentence", "前一个词元的向量,这里是句首"));
+    write(
+        "y_0",
+        previous.dims().into(),
+        text!("the vector of the token before, here the begin of the sentence", "前一个词元的向量，这里是句首"),
+    );
     let decoder = &model.decoder;
     let (readout, weights) = match timing {
         Timing::After => after(decoder, previous, &state, &memory, &mut write),
         Timing::Before => before(decoder, previous, &state, &memory, &mut write),
     };
     let logits = model.output().logits(readout.clone().squeeze_dim(1));
-    write("logits", logits.dims().into(), text!("W_o times it: a number for each word", "W_o 乘之:每个词一个数"));
-    write("p", softmax(logits, 1).dims().into(), text!("softmax: the probability of each first word", "softmax:每个首词的概率"));
+    write("logits", logits.dims().into(), text!("W_o times it: a number for each word", "W_o 乘之：每个词一个数"));
+    write(
+        "p",
+        softmax(logits, 1).dims().into(),
+        text!("softmax: the probability of each first word", "softmax：每个首词的概率"),
+    );
     Step { ledger, weights, readout: rows(&readout) }
 }
 
@@ -138,12 +162,20 @@ fn after(
 ) -> (Tensor<3>, Vec<Vec<f64>>) {
     let start = state.layers[0].clone();
     let now = decoder.layers[0].sequence(previous, start, &[1], Direction::Forward);
-    write("s_1", now.dims().into(), text!("GRU(y_0, s_0): the state after the step, the query", "GRU(y_0, s_0):本步之后的状态,即查询"));
+    write(
+        "s_1",
+        now.dims().into(),
+        text!("GRU(y_0, s_0): the state after the step, the query", "GRU(y_0, s_0)：本步之后的状态，即查询"),
+    );
     let (seen, weights) = looked(decoder, now.clone(), memory, write);
     let joined = Tensor::cat(vec![now, seen.context], 2);
     write("[s_1; c_1]", joined.dims().into(), text!("both beside each other", "两者并排"));
     let readout = linear::apply(&decoder.readout, joined, Activation::Tanh);
-    write("h̃_1", readout.dims().into(), text!("tanh(W [s_1; c_1]): the attentional state", "tanh(W [s_1; c_1]):注意力状态"));
+    write(
+        "h̃_1",
+        readout.dims().into(),
+        text!("tanh(W [s_1; c_1]): the attentional state", "tanh(W [s_1; c_1])：注意力状态"),
+    );
     (readout, weights)
 }
 
@@ -161,11 +193,15 @@ fn before(
     let input = Tensor::cat(vec![previous.clone(), seen.context.clone()], 2);
     write("[y_0; c_1]", input.dims().into(), text!("what the recurrent step is fed", "送入循环步的输入"));
     let now = decoder.layers[0].sequence(input, start, &[1], Direction::Forward);
-    write("s_1", now.dims().into(), text!("GRU([y_0; c_1], s_0): the state after the step", "GRU([y_0; c_1], s_0):本步之后的状态"));
+    write(
+        "s_1",
+        now.dims().into(),
+        text!("GRU([y_0; c_1], s_0): the state after the step", "GRU([y_0; c_1], s_0)：本步之后的状态"),
+    );
     let joined = Tensor::cat(vec![now, seen.context, previous], 2);
     write("[s_1; c_1; y_0]", joined.dims().into(), text!("all three beside each other", "三者并排"));
     let readout = linear::apply(&decoder.readout, joined, Activation::Tanh);
-    write("r_1", readout.dims().into(), text!("tanh of a layer: the readout", "一层 tanh:读出"));
+    write("r_1", readout.dims().into(), text!("tanh of a layer: the readout", "一层 tanh：读出"));
     (readout, weights)
 }
 
@@ -173,16 +209,20 @@ fn before(
 fn looked(decoder: &Decoder, query: Tensor<3>, memory: &Memory, write: Write<'_>) -> (Attended, Vec<Vec<f64>>) {
     if let Some(score) = &decoder.attention.score {
         let scores = score.scores(query.clone(), memory.keys.clone());
-        write("e_1", scores.dims().into(), text!("score: the query with every key", "打分:查询与每个键"));
+        write("e_1", scores.dims().into(), text!("score: the query with every key", "打分：查询与每个键"));
     }
     let seen = decoder.attention.attend(query, memory, Track::default());
     let weights = seen.weights.as_ref().map(|weights| weights.mean.clone());
     write(
         "α_1",
         weights.as_ref().map_or_else(Vec::new, |weights| weights.dims().into()),
-        text!("normalise: softmax over the source", "归一化:对源做 softmax"),
+        text!("normalise: softmax over the source", "归一化：对源做 softmax"),
     );
-    write("c_1", seen.context.dims().into(), text!("sum: weights times values, the context", "求和:权重乘值,即上下文"));
+    write(
+        "c_1",
+        seen.context.dims().into(),
+        text!("sum: weights times values, the context", "求和：权重乘值，即上下文"),
+    );
     let weights = weights.as_ref().map_or_else(Vec::new, rows);
     (seen, weights)
 }

@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::board::{Curves, Figure, Lesson, text};
+use super::board::{Curves, Figure, Lesson, Text, text};
 use super::tensors::{device, dot, look, scaled, weights};
 use crate::attention::{AttentionConfig, ScoreKind, Sizes, SourceMask, Track};
 use crate::error::{Error, Result};
@@ -44,32 +44,40 @@ pub fn work() -> Result<Lesson> {
     let rows: Vec<_> = STEPS
         .iter()
         .filter_map(|step| measured.iter().find(|row| row.attention == *step))
-        .map(|row| json!({ "attention": row.attention, "parameters": row.parameters, "exact_match": row.exact_match,
-            "aer": row.aer, "entropy": row.entropy, "tokens_per_second": row.tokens_per_second }))
+        .map(|row| {
+            json!({ "attention": row.attention, "parameters": row.parameters, "exact_match": row.exact_match,
+            "aer": row.aer, "entropy": row.entropy, "tokens_per_second": row.tokens_per_second })
+        })
         .collect();
     lesson.number("evolution", json!({ "trained": rows, "look_milliseconds": times, "largest_weight": sharp }));
     Ok(lesson)
 }
 
 fn trained(lesson: &mut Lesson, measured: &[Measured]) -> Result<()> {
-    lesson.step(text!("1. none → additive: the bottleneck", "1. 无 → 加性:瓶颈"));
+    lesson.step(text!("1. none → additive: the bottleneck", "1. 无 → 加性：瓶颈"));
     lesson.say(text!(
         "Without attention every word is written from one vector (Sutskever 2014). Bahdanau 2015 lets the decoder look: v·tanh(W q + U k). Trained on the toy corpus with the same recipe (measured by scripts/toy-table.sh; exact match of 500 test sentences):",
-        "没有注意力时,每个词都由一个向量写出(Sutskever 2014)。Bahdanau 2015 让解码器去看:v·tanh(W q + U k)。用同样的配方在玩具语料上训练(由 scripts/toy-table.sh 测得;500 个测试句的完全匹配):"
+        "没有注意力时，每个词都由一个向量写出（Sutskever 2014）。Bahdanau 2015 让解码器去看：v·tanh(W q + U k)。用同样的配方在玩具语料上训练（由 scripts/toy-table.sh 测得；500 个测试句的完全匹配）："
     ));
-    let head = ["", "exact", "AER", "entropy", "tokens/s", "parameters"].map(str::to_owned).to_vec();
-    let mut table = vec![head];
+    let mut table = vec![vec![
+        "".into(),
+        text!("exact match", "完全匹配"),
+        "AER".into(),
+        text!("entropy", "熵"),
+        text!("tokens/s", "词元/秒"),
+        text!("parameters", "参数"),
+    ]];
     for step in STEPS {
         let row = measured.iter().find(|row| row.attention == step);
         let row = row.ok_or_else(|| Error::Model(format!("data/lesson/toy.json has no line for {step}")))?;
         let optional = |x: Option<f64>| x.map_or("–".to_owned(), |x| format!("{x:.3}"));
         table.push(vec![
-            row.attention.clone(),
-            format!("{:.1} %", 100.0 * row.exact_match),
-            optional(row.aer),
-            optional(row.entropy),
-            format!("{:.0}", row.tokens_per_second),
-            row.parameters.to_string(),
+            row.attention.as_str().into(),
+            format!("{:.1} %", 100.0 * row.exact_match).into(),
+            optional(row.aer).into(),
+            optional(row.entropy).into(),
+            format!("{:.0}", row.tokens_per_second).into(),
+            row.parameters.to_string().into(),
         ]);
     }
     lesson.table(table);
@@ -80,14 +88,14 @@ fn trained(lesson: &mut Lesson, measured: &[Measured]) -> Result<()> {
 fn looks(lesson: &mut Lesson) -> serde_json::Value {
     let kinds = [ScoreKind::Additive, ScoreKind::General, ScoreKind::ScaledDot];
     let times = kinds.map(milliseconds);
-    lesson.step(text!("2. additive → multiplicative: the cost", "2. 加性 → 乘性:代价"));
+    lesson.step(text!("2. additive → multiplicative: the cost", "2. 加性 → 乘性：代价"));
     lesson.say(text!(
         "Additive needs a tanh of K numbers for every query with every key. Luong 2015 uses a product, q·W k: one matrix product, whose keys are made once a sentence. One look of 64 sentences, 30 queries at 30 keys, 512 numbers, forward, on this machine now:",
-        "加性打分对每个查询与每个键都要算 K 个数的 tanh。Luong 2015 改用乘积 q·W k:一次矩阵乘法,键每句只算一次。64 句、30 个查询注视 30 个键、512 维、仅前向,本机此刻:"
+        "加性打分对每个查询与每个键都要算 K 个数的 tanh。Luong 2015 改用乘积 q·W k：一次矩阵乘法，键每句只算一次。64 句、30 个查询注视 30 个键、512 维、仅前向，本机此刻："
     ));
-    let mut table = vec![["", "ms", ""].map(str::to_owned).to_vec()];
+    let mut table = vec![vec!["".into(), text!("ms", "毫秒"), "".into()]];
     for (kind, time) in kinds.iter().zip(times) {
-        table.push(vec![kind.name().to_owned(), format!("{time:.2}"), kind.about().to_owned()]);
+        table.push(vec![kind.name().into(), format!("{time:.2}").into(), kind.about().into()]);
     }
     lesson.table(table);
     json!({ "additive": times[0], "general": times[1], "scaled-dot": times[2] })
@@ -114,23 +122,22 @@ fn milliseconds(score: ScoreKind) -> f64 {
 fn sharpness(lesson: &mut Lesson) -> serde_json::Value {
     let mean_largest = |attention: &crate::attention::Attention, size: usize| {
         let mut rng = Rng::new(1, size as u64);
-        let mut vectors = |n: usize| -> Vec<Vec<f64>> {
-            (0..n).map(|_| (0..size).map(|_| rng.normal()).collect()).collect()
-        };
+        let mut vectors =
+            |n: usize| -> Vec<Vec<f64>> { (0..n).map(|_| (0..size).map(|_| rng.normal()).collect()).collect() };
         let (queries, keys) = (super::tensors::tensor(&vectors(ROWS)), super::tensors::tensor(&vectors(KEYS)));
         let rows = weights(&look(attention, queries, keys.clone(), keys));
         rows.iter().map(|row| row.iter().copied().fold(0.0, f64::max)).sum::<f64>() / ROWS as f64
     };
     let raw: Vec<f64> = SIZES.iter().map(|&size| mean_largest(&dot(), size)).collect();
     let small: Vec<f64> = SIZES.iter().map(|&size| mean_largest(&scaled(), size)).collect();
-    lesson.step(text!("3. multiplicative → scaled: saturation", "3. 乘性 → 缩放:饱和"));
+    lesson.step(text!("3. multiplicative → scaled: saturation", "3. 乘性 → 缩放：饱和"));
     lesson.say(text!(
         "The larger d_k, the larger q·k: before anything is learnt a row is one-hot, and its gradient gone (lessons `variance`, `saturation`). Vaswani 2017 divides by √d_k. The mean of the largest of {KEYS} weights, vectors from N(0, 1), {ROWS} rows (alike would be 0.1):",
-        "d_k 越大,q·k 越大:还没学到任何东西,一行就已是独热,梯度消失(见课程 `variance`、`saturation`)。Vaswani 2017 除以 √d_k。{KEYS} 个权重中最大者的均值,向量取自 N(0, 1),{ROWS} 行(若均匀则为 0.1):"
+        "d_k 越大，q·k 越大：还没学到任何东西，一行就已是独热，梯度消失（见课程 `variance`、`saturation`）。Vaswani 2017 除以 √d_k。{KEYS} 个权重中最大者的均值，向量取自 N(0, 1)，{ROWS} 行（若均匀则为 0.1）："
     ));
-    let mut table = vec![["d_k", "q·k", "q·k/√d_k"].map(str::to_owned).to_vec()];
+    let mut table = vec![["d_k", "q·k", "q·k/√d_k"].map(Text::from).to_vec()];
     for ((size, raw), small) in SIZES.iter().zip(&raw).zip(&small) {
-        table.push(vec![size.to_string(), format!("{raw:.3}"), format!("{small:.3}")]);
+        table.push(vec![size.to_string().into(), format!("{raw:.3}").into(), format!("{small:.3}").into()]);
     }
     lesson.table(table);
     lesson.figure = Some(Figure::Curves(Curves {

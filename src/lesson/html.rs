@@ -2,7 +2,7 @@
 
 use quick_xml::escape::escape;
 
-use super::board::{Compared, Language, Lesson, Matrix, Part};
+use super::board::{Compared, Language, Lesson, Matrix, Part, Text};
 use super::{picture, terminal};
 use crate::error::Result;
 use crate::plot::colour;
@@ -26,8 +26,8 @@ pub fn html(lesson: &Lesson, language: Language) -> Result<String> {
     };
     let title = escape(lesson.title.to(language));
     let mut page = format!(
-        "<!DOCTYPE html>\n<html lang=\"{code}\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
+        "<!DOCTYPE html>\n<html lang=\"{code}\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>{title}</title>\n\
          <style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
     );
     for part in &lesson.parts {
@@ -35,7 +35,7 @@ pub fn html(lesson: &Lesson, language: Language) -> Result<String> {
             Part::Step(step) => format!("<h2>{}</h2>\n", escape(step.to(language))),
             Part::Say(said) => format!("<p>{}</p>\n", coded(said.to(language))),
             Part::Matrix(matrix) => drawn(matrix, language),
-            Part::Table(rows) => table(rows),
+            Part::Table(rows) => table(rows, language),
             Part::Compared(compared) => both(compared, language),
         };
     }
@@ -75,11 +75,11 @@ fn drawn(matrix: &Matrix, language: Language) -> String {
     text + "</table>\n"
 }
 
-fn table(rows: &[Vec<String>]) -> String {
-    let row = |(i, cells): (usize, &Vec<String>)| {
-        let cell = |(column, cell): (usize, &String)| match (i, column) {
-            (0, _) | (_, 0) => format!("<th>{}</th>", escape(cell.as_str())),
-            _ => format!("<td>{}</td>", escape(cell.as_str())),
+fn table(rows: &[Vec<Text>], language: Language) -> String {
+    let row = |(i, cells): (usize, &Vec<Text>)| {
+        let cell = |(column, cell): (usize, &Text)| match (i, column) {
+            (0, _) | (_, 0) => format!("<th>{}</th>", escape(cell.to(language))),
+            _ => format!("<td>{}</td>", escape(cell.to(language))),
         };
         format!("<tr>{}</tr>\n", cells.iter().enumerate().map(cell).collect::<String>())
     };
@@ -93,7 +93,7 @@ fn both(compared: &Compared, language: Language) -> String {
     };
     let class = if compared.agrees { "agrees" } else { "differs" };
     format!(
-        "<div class=\"{class}\"><b>{}</b><br>{course}: {}<br>{right}: {}<br>{}</div>\n",
+        "<div class=\"{class}\"><b>{}</b><br/>{course}: {}<br/>{right}: {}<br/>{}</div>\n",
         escape(compared.what.to(language)),
         escape(compared.printed.as_str()),
         escape(compared.computed.as_str()),

@@ -38,27 +38,37 @@ fn padding(lesson: &mut Lesson) {
     let (right, gradient) = masked(KEEP);
     // Filled with 0: the scores of padding happen to be 0 already, so nothing is blocked.
     let (wrong, wrong_gradient) = masked([true; 4]);
-    lesson.step(text!("1. Padding: −∞, not 0", "1. 填充:用 −∞,而不是 0"));
+    lesson.step(text!("1. Padding: −∞, not 0", "1. 填充：用 −∞，而不是 0"));
     lesson.say(text!(
         "A sentence of two tokens, padded to four. A mask must make exp(score) = 0, so the score must be −∞. A score of 0 is one like any other: exp(0) = 1.",
-        "两个词元的句子,填充到四个。掩码要使 exp(得分) = 0,所以得分必须是 −∞。0 分和别的分数没有两样:exp(0) = 1。"
+        "两个词元的句子，填充到四个。掩码要使 exp(得分) = 0，所以得分必须是 −∞。0 分和别的分数没有两样：exp(0) = 1。"
     ));
     lesson.matrix(text!("scores", "得分"), &["q"], &POSITIONS, &[SCORES.to_vec()]);
-    lesson.matrix(text!("weights, padding at −∞", "权重,填充为 −∞"), &["q"], &POSITIONS, &right);
-    lesson.matrix(text!("weights, padding at 0 (wrong)", "权重,填充为 0(错误)"), &["q"], &POSITIONS, &wrong);
+    lesson.matrix(text!("weights, padding at −∞", "权重，填充为 −∞"), &["q"], &POSITIONS, &right);
+    lesson.matrix(text!("weights, padding at 0 (wrong)", "权重，填充为 0(错误)"), &["q"], &POSITIONS, &wrong);
     let lost = 100.0 * (wrong[0][2] + wrong[0][3]);
     lesson.say(text!(
         "{lost:.1} % of the attention falls on padding, and the more padding, the more: the same sentence would mean something else in another batch. Its gradient is wrong too, that of the weight of a by each score:",
-        "{lost:.1}% 的注意力落在填充上,填充越多落得越多:同一个句子换一个批次就有了别的意思。梯度也随之出错(a 的权重对各得分的梯度):"
+        "{lost:.1}% 的注意力落在填充上，填充越多落得越多：同一个句子换一个批次就有了别的意思。梯度也随之出错（a 的权重对各得分的梯度）："
     ));
-    lesson.matrix(text!("gradient, padding at −∞: padding learns nothing", "梯度,填充为 −∞:填充学不到东西"), &["q"], &POSITIONS, &gradient);
-    lesson.matrix(text!("gradient, padding at 0", "梯度,填充为 0"), &["q"], &POSITIONS, &wrong_gradient);
+    lesson.matrix(
+        text!("gradient, padding at −∞: padding learns nothing", "梯度，填充为 −∞：填充学不到东西"),
+        &["q"],
+        &POSITIONS,
+        &gradient,
+    );
+    lesson.matrix(text!("gradient, padding at 0", "梯度，填充为 0"), &["q"], &POSITIONS, &wrong_gradient);
     let (empty, nothing) = masked([false; 4]);
     lesson.say(text!(
         "And a row with nothing to look at? −∞ everywhere would be 0/0. Here it gets weights of exactly 0, and a gradient of 0:",
-        "如果一行没有任何可看的呢?全为 −∞ 会得到 0/0。这里它的权重恰为 0,梯度也为 0:"
+        "如果一行没有任何可看的呢？全为 −∞ 会得到 0/0。这里它的权重恰为 0，梯度也为 0:"
     ));
-    lesson.matrix(text!("weights of an empty sentence", "空句的权重"), &["q"], &["pad", "pad", "pad", "pad"], &empty);
+    lesson.matrix(
+        text!("weights of an empty sentence", "空句的权重"),
+        &["q"],
+        &["pad", "pad", "pad", "pad"],
+        &empty,
+    );
     lesson.number(
         "mask",
         json!({
@@ -78,17 +88,17 @@ fn causal(lesson: &mut Lesson) {
     let look = |sight| attention.attend_to_self(tensor(&x), SourceMask::from_lengths(&[3], 3, &device()), sight);
     let (whole, past) = (look(Sight::Whole), look(Sight::Causal));
     let scores = super::tensors::scores(&scaled(), &tensor(&q()), &tensor(&k()));
-    lesson.step(text!("2. Causal: nobody sees what comes after", "2. 因果:谁也看不见后面的"));
+    lesson.step(text!("2. Causal: nobody sees what comes after", "2. 因果：谁也看不见后面的"));
     lesson.say(text!(
         "A sequence that looks at itself, the numbers of lesson `three-by-three`. Token t sees the tokens up to t; what is above the diagonal is −∞. So all steps can be computed at once in training, and each knows what it will know when translating.",
-        "一个注视自己的序列,用课程 `three-by-three` 的数字。词元 t 只看到 t 为止;对角线以上为 −∞。于是训练时所有步可以同时计算,而每一步知道的恰是翻译时所知道的。"
+        "一个注视自己的序列，用课程 `three-by-three` 的数字。词元 t 只看到 t 为止；对角线以上为 −∞。于是训练时所有步可以同时计算，而每一步知道的恰是翻译时所知道的。"
     ));
     lesson.matrix(text!("scaled scores", "缩放后的得分"), &TOKENS, &TOKENS, &scores);
     lesson.matrix(text!("weights without a mask", "无掩码的权重"), &TOKENS, &TOKENS, &weights(&whole));
     lesson.matrix(text!("weights, causal", "因果权重"), &TOKENS, &TOKENS, &weights(&past));
     lesson.say(text!(
         "The first row has one choice only; the last row, which may see everything, is as before.",
-        "第一行别无选择;最后一行可以看到全部,与之前相同。"
+        "第一行别无选择；最后一行可以看到全部，与之前相同。"
     ));
     let panel = |name, values: &[Vec<f64>]| (matrix(name, &TOKENS, &TOKENS, values), 1.0);
     lesson.figure = Some(Figure::Panels(

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::board::{Figure, Lesson, Printed, matrix, text};
 use super::tensors::{dot, linear, row_sums, rows, scaled, scores, tensor};
 use crate::attention::heads::Projections;
-use crate::attention::{SourceMask, Sight};
+use crate::attention::{Sight, SourceMask};
 use crate::error::Result;
 
 const TOKENS: [&str; 3] = ["I", "love", "NN"];
@@ -33,35 +33,43 @@ fn board(x: &[Vec<f64>], qkv: [Tensor<3>; 3], [raw, small, weights, context]: [&
     lesson.step(text!("1. The input X", "1. 输入 X"));
     lesson.say(text!(
         "\"I love NN\": one row a token, four numbers each (d_k = 4). They are one-hot, so that you can follow every number.",
-        "“I love NN”:每个词元一行,每行四个数(d_k = 4)。用独热向量,便于跟踪每一个数。"
+        "“I love NN”：每个词元一行，每行四个数（d_k = 4）。用独热向量，便于跟踪每一个数。"
     ));
     lesson.matrix(text!("X [3 × 4]", "X [3 × 4]"), &TOKENS, &DIMENSIONS, x);
-    lesson.step(text!("2. Query, key and value: Q = X W_q, K = X W_k, V = X W_v", "2. 查询、键、值:Q = X W_q,K = X W_k,V = X W_v"));
+    lesson.step(text!(
+        "2. Query, key and value: Q = X W_q, K = X W_k, V = X W_v",
+        "2. 查询、键、值：Q = X W_q,K = X W_k,V = X W_v"
+    ));
     lesson.say(text!(
         "The query is what a token asks, the key what it can be found by, the value what it gives. Here all three W are the identity, so Q = K = V = X.",
-        "查询是词元要问什么,键是凭什么找到它,值是它给出什么。这里三个 W 都取单位阵,所以 Q = K = V = X。"
+        "查询是词元要问什么，键是凭什么找到它，值是它给出什么。这里三个 W 都取单位阵，所以 Q = K = V = X。"
     ));
     for (name, tensor) in ["Q", "K", "V"].into_iter().zip(&qkv) {
         lesson.matrix(text!("{name} [3 × 4]", "{name} [3 × 4]"), &TOKENS, &DIMENSIONS, &rows(tensor));
     }
-    lesson.step(text!("3. Score: Q Kᵀ", "3. 打分:Q Kᵀ"));
-    lesson.matrix(text!("scores [3 × 3], rows ask, columns answer", "得分 [3 × 3],行发问,列应答"), &TOKENS, &TOKENS, raw);
-    lesson.step(text!("4. Scale: divide by √d_k = √4 = 2", "4. 缩放:除以 √d_k = √4 = 2"));
+    lesson.step(text!("3. Score: Q Kᵀ", "3. 打分：Q Kᵀ"));
+    lesson.matrix(
+        text!("scores [3 × 3], rows ask, columns answer", "得分 [3 × 3]，行发问，列应答"),
+        &TOKENS,
+        &TOKENS,
+        raw,
+    );
+    lesson.step(text!("4. Scale: divide by √d_k = √4 = 2", "4. 缩放：除以 √d_k = √4 = 2"));
     lesson.matrix(text!("scaled [3 × 3]", "缩放后 [3 × 3]"), &TOKENS, &TOKENS, small);
-    lesson.step(text!("5. Normalise: softmax of each row", "5. 归一化:逐行 softmax"));
+    lesson.step(text!("5. Normalise: softmax of each row", "5. 归一化：逐行 softmax"));
     lesson.matrix(text!("weights [3 × 3]", "权重 [3 × 3]"), &TOKENS, &TOKENS, weights);
     let sums = row_sums(weights);
     let told: Vec<String> = sums.iter().map(|sum| format!("{sum:.10}")).collect();
     let told = told.join(", ");
-    lesson.say(text!("Row sums: {told}. Each row is a distribution.", "各行之和:{told}。每一行都是一个分布。"));
-    lesson.step(text!("6. Sum: weights times V", "6. 求和:权重乘 V"));
+    lesson.say(text!("Row sums: {told}. Each row is a distribution.", "各行之和：{told}。每一行都是一个分布。"));
+    lesson.step(text!("6. Sum: weights times V", "6. 求和：权重乘 V"));
     lesson.matrix(text!("context [3 × 4]", "上下文 [3 × 4]"), &TOKENS, &DIMENSIONS, context);
-    lesson.step(text!("The trace of query 0, \"I\"", "跟踪查询 0:“I”"));
+    lesson.step(text!("The trace of query 0, \"I\"", "跟踪查询 0：“I”"));
     let (exp, sum) = (small[0][0].exp(), small[0].iter().map(|z| z.exp()).sum::<f64>());
     let [w0, w1, w2] = [weights[0][0], weights[0][1], weights[0][2]];
     lesson.say(text!(
         "q0 = (1, 0, 0, 0); scores 1, 0, 0; over 2: 0.5, 0, 0; exp: {exp:.4}, 1, 1, together {sum:.4}; weights {exp:.4}/{sum:.4} = {w0:.4}, 1/{sum:.4} = {w1:.4}, {w2:.4}; context {w0:.4}·v0 + {w1:.4}·v1 + {w2:.4}·v2 = ({w0:.4}, {w1:.4}, {w2:.4}, 0).",
-        "q0 = (1, 0, 0, 0);得分 1, 0, 0;除以 2:0.5, 0, 0;取指数:{exp:.4}, 1, 1,合计 {sum:.4};权重 {exp:.4}/{sum:.4} = {w0:.4},1/{sum:.4} = {w1:.4}, {w2:.4};上下文 {w0:.4}·v0 + {w1:.4}·v1 + {w2:.4}·v2 = ({w0:.4}, {w1:.4}, {w2:.4}, 0)。"
+        "q0 = (1, 0, 0, 0)；得分 1, 0, 0；除以 2:0.5, 0, 0；取指数：{exp:.4}, 1, 1，合计 {sum:.4}；权重 {exp:.4}/{sum:.4} = {w0:.4},1/{sum:.4} = {w1:.4}, {w2:.4}；上下文 {w0:.4}·v0 + {w1:.4}·v1 + {w2:.4}·v2 = ({w0:.4}, {w1:.4}, {w2:.4}, 0)。"
     ));
     compare(&mut lesson, x, [raw, small, weights, context]);
     let panel = |name, values, most| (matrix(name, &TOKENS, &TOKENS, values), most);
@@ -79,20 +87,21 @@ fn board(x: &[Vec<f64>], qkv: [Tensor<3>; 3], [raw, small, weights, context]: [&
 fn compare(lesson: &mut Lesson, x: &[Vec<f64>], [raw, small, weights, context]: [&[Vec<f64>]; 4]) {
     let prose = Printed("0.39 0.3 0.3; 0.3 0.39 0.3; 0.3 0.3 0.39");
     let program = Printed("0.4519 0.2741 0.2741; 0.2741 0.4519 0.2741; 0.2741 0.2741 0.4519");
+    let right = weights[0][0];
     let in_prose = lesson.compare(
         text!("weights in the course's prose", "课文中的权重"),
         &prose,
         weights,
         text!(
-            "exp(0.5)/(exp(0.5) + 2) = 0.4519; 0.39, 0.30, 0.30 is no softmax of (0.5, 0, 0): it sums to 0.99.",
-            "exp(0.5)/(exp(0.5) + 2) = 0.4519;0.39、0.30、0.30 不是 (0.5, 0, 0) 的 softmax:其和为 0.99。"
+            "exp(0.5)/(exp(0.5) + 2) = {right:.4}; 0.39, 0.30, 0.30 is no softmax of (0.5, 0, 0): it sums to 0.99.",
+            "exp(0.5)/(exp(0.5) + 2) = {right:.4};0.39、0.30、0.30 不是 (0.5, 0, 0) 的 softmax：其和为 0.99。"
         ),
     );
     let in_output = lesson.compare(
         text!("weights in the output of the course's program", "课程程序输出的权重"),
         &program,
         weights,
-        text!("The program is right, the prose is not.", "程序是对的,课文不对。"),
+        text!("The program is right, the prose is not.", "程序是对的，课文不对。"),
     );
     lesson.number(
         "three_tokens",

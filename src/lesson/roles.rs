@@ -25,10 +25,10 @@ fn pictures() -> [Picture; 3] {
     [
         Picture {
             name: "looking",
-            title: text!("Looking: something red on the table", "看:桌上红色的东西"),
+            title: text!("Looking: something red on the table", "看：桌上红色的东西"),
             story: text!(
                 "You look for something red and round. Query: what you have in mind. Key: what each thing looks like. Value: where it lies (x, y). The eye rests on the mean of places by weight.",
-                "你在找一个又红又圆的东西。查询:心里想的。键:每样东西的样子。值:它在哪里 (x, y)。目光停在按权重平均的位置。"
+                "你在找一个又红又圆的东西。查询：心里想的。键：每样东西的样子。值：它在哪里 (x, y)。目光停在按权重平均的位置。"
             ),
             features: &["red", "round", "tall"],
             query: ("red, round", &[3.0, 3.0, 0.0]),
@@ -40,15 +40,15 @@ fn pictures() -> [Picture; 3] {
             gives: &["x", "y"],
             moral: text!(
                 "The book is red too and pulls the eye a little: attention is soft.",
-                "书也是红的,把目光拉过去一点:注意力是软的。"
+                "书也是红的，把目光拉过去一点：注意力是软的。"
             ),
         },
         Picture {
             name: "searching",
-            title: text!("Searching: a library's catalogue", "搜索:图书馆目录"),
+            title: text!("Searching: a library's catalogue", "搜索：图书馆目录"),
             story: text!(
                 "Query: what you type. Key: the subject words of a book. Value: what is inside it (here pages on history, on cooking). You compare with keys and take home values.",
-                "查询:你输入的词。键:书的主题词。值:书里的内容(这里是历史与烹饪的页数)。比较的是键,带走的是值。"
+                "查询：你输入的词。键：书的主题词。值：书里的内容（这里是历史与烹饪的页数）。比较的是键，带走的是值。"
             ),
             features: &["history", "cooking"],
             query: ("history of cooking", &[2.0, 2.0]),
@@ -60,15 +60,15 @@ fn pictures() -> [Picture; 3] {
             gives: &["history", "cooking"],
             moral: text!(
                 "Key and value are different things: a book is found by its subject, and read for its pages.",
-                "键与值是两回事:书凭主题被找到,因内容被阅读。"
+                "键与值是两回事：书凭主题被找到，因内容被阅读。"
             ),
         },
         Picture {
             name: "translating",
-            title: text!("Translating: about to write 猫", "翻译:正要写“猫”"),
+            title: text!("Translating: about to write 猫", "翻译：正要写“猫”"),
             story: text!(
                 "Query: the decoder's state, which wants an animal that acts. Key: what each source word can be found by. Value: what it means to the writer.",
-                "查询:解码器的状态,它要一个做动作的动物。键:每个源词凭什么被找到。值:它对写作者意味着什么。"
+                "查询：解码器的状态，它要一个做动作的动物。键：每个源词凭什么被找到。值：它对写作者意味着什么。"
             ),
             features: &["acts", "animal", "action"],
             query: ("state before 猫", &[3.0, 2.5, 0.0]),
@@ -81,14 +81,14 @@ fn pictures() -> [Picture; 3] {
             gives: &["猫", "吃", "鱼"],
             moral: text!(
                 "fish is an animal too and has some weight, but it does not act; the next query will ask for the action.",
-                "fish 也是动物,有一些权重,但它不做动作;下一个查询会去问动作。"
+                "fish 也是动物，有一些权重，但它不做动作；下一个查询会去问动作。"
             ),
         },
     ]
 }
 
 pub fn work() -> Result<Lesson> {
-    let mut lesson = Lesson::new("roles", text!("Who is query, key and value?", "谁是查询、键和值?"));
+    let mut lesson = Lesson::new("roles", text!("Who is query, key and value?", "谁是查询、键和值？"));
     let mut numbers = serde_json::Map::new();
     for (number, picture) in (1..).zip(pictures()) {
         let keys: Vec<Vec<f64>> = picture.things.iter().map(|(_, key, _)| key.to_vec()).collect();
@@ -97,14 +97,25 @@ pub fn work() -> Result<Lesson> {
         let query = [picture.query.1.to_vec()];
         let seen = look(&scaled(), tensor(&query), tensor(&keys), tensor(&values));
         let (weights, context) = (weights(&seen), rows(&seen.context));
-        let (english, chinese) = (picture.title.to(super::Language::English), picture.title.to(super::Language::Chinese));
+        let (english, chinese) =
+            (picture.title.to(super::Language::English), picture.title.to(super::Language::Chinese));
         lesson.step(text!("{number}. {english}", "{number}. {chinese}"));
         lesson.say(picture.story);
         lesson.matrix(text!("query", "查询"), &[picture.query.0], picture.features, &query);
         lesson.matrix(text!("keys", "键"), &things, picture.features, &keys);
         lesson.matrix(text!("values", "值"), &things, picture.gives, &values);
-        lesson.matrix(text!("weights: softmax of q·k/√d", "权重:q·k/√d 的 softmax"), &[picture.query.0], &things, &weights);
-        lesson.matrix(text!("what comes of it: weights times values", "结果:权重乘值"), &[picture.query.0], picture.gives, &context);
+        lesson.matrix(
+            text!("weights: softmax of q·k/√d", "权重：q·k/√d 的 softmax"),
+            &[picture.query.0],
+            &things,
+            &weights,
+        );
+        lesson.matrix(
+            text!("what comes of it: weights times values", "结果：权重乘值"),
+            &[picture.query.0],
+            picture.gives,
+            &context,
+        );
         lesson.say(picture.moral);
         numbers.insert(
             picture.name.to_owned(),

@@ -27,28 +27,29 @@ fn at(gap: f64) -> (f64, f64) {
 pub fn work() -> Result<Lesson> {
     let (larger, gradients): (Vec<f64>, Vec<f64>) = GAPS.iter().map(|&gap| at(gap)).unzip();
     let mut lesson = Lesson::new("saturation", text!("Softmax saturates", "softmax 的饱和"));
-    lesson.step(text!("Two scores, the gap between them from 0 to 16", "两个得分,差距从 0 到 16"));
+    lesson.step(text!("Two scores, the gap between them from 0 to 16", "两个得分，差距从 0 到 16"));
     lesson.say(text!(
         "p is the weight of the larger score, p (1 − p) its gradient. With a gap of 16 the row is one-hot to the eye and the gradient is gone: whatever the loss says, the scores no longer hear it.",
-        "p 是较大得分的权重,p (1 − p) 是它的梯度。差距为 16 时,这一行看上去已是独热,梯度消失:无论损失说什么,得分都听不见了。"
+        "p 是较大得分的权重，p (1 − p) 是它的梯度。差距为 16 时，这一行看上去已是独热，梯度消失：无论损失说什么，得分都听不见了。"
     ));
-    let mut table = vec![["gap", "p", "p (1 − p)"].map(str::to_owned).to_vec()];
+    let mut table = vec![vec![text!("gap", "差距"), "p".into(), "p (1 − p)".into()]];
     for ((gap, p), gradient) in GAPS.iter().zip(&larger).zip(&gradients) {
-        table.push(vec![gap.to_string(), format!("{p:.7}"), format!("{gradient:.4e}")]);
+        table.push(vec![gap.to_string().into(), format!("{p:.7}").into(), format!("{gradient:.10}").into()]);
     }
     lesson.table(table);
     lesson.say(text!(
         "Scores of vectors with d_k numbers differ by about √d_k (lesson `variance`): √512 = 22.6. That is why they are divided by √d_k.",
-        "d_k 维向量的得分大约相差 √d_k(见课程 `variance`):√512 = 22.6。这正是要除以 √d_k 的原因。"
+        "d_k 维向量的得分大约相差 √d_k(见课程 `variance`)：√512 = 22.6。这正是要除以 √d_k 的原因。"
     ));
     let printed = [Printed("0.5 0.7311 0.8808 0.982 0.99967 1.0"), Printed("0.25 0.1966 0.105 0.0177 0.00034 0")];
+    let at_8 = larger[4];
     let p = lesson.compare(
         text!("larger probability", "较大的概率"),
         &printed[0],
         std::slice::from_ref(&larger),
         text!(
-            "At a gap of 8 it is 0.9996646, which rounds to 0.99966; the text prints 0.99967.",
-            "差距为 8 时是 0.9996646,应为 0.99966;课文印作 0.99967。"
+            "At a gap of 8 it is {at_8:.7}, which rounds to {at_8:.5}; the text prints 0.99967.",
+            "差距为 8 时是 {at_8:.7}，应为 {at_8:.5}；课文印作 0.99967。"
         ),
     );
     let g = lesson.compare(

@@ -3,7 +3,7 @@
 use burn::tensor::{DType, Tensor, TensorData};
 use serde_json::json;
 
-use super::board::{Lesson, text};
+use super::board::{Lesson, Text, text};
 use super::tensors::{device, look, row_sums, rows, scaled};
 use crate::attention::{AttentionConfig, ScoreKind, Sizes};
 use crate::error::Result;
@@ -43,21 +43,24 @@ fn course(lesson: &mut Lesson, rng: &mut Rng) -> serde_json::Value {
     let weights = seen.weights.map(|weights| weights.mean.dims()).unwrap_or_default();
     lesson.step(text!(
         "1. Batch {b}, target {t}, source {s}, d_k {k}, d_v {v}",
-        "1. 批 {b},目标 {t},源 {s},d_k {k},d_v {v}"
+        "1. 批 {b}，目标 {t}，源 {s},d_k {k},d_v {v}"
     ));
-    let row = |name: &str, shape: &[usize], letters: &str| vec![name.to_owned(), told(shape), letters.to_owned()];
+    let row = |name: &str, shape: &[usize], letters: Text| vec![name.into(), told(shape).into(), letters];
+    let [target, source] =
+        [text!("batch, target, d_k", "批，目标，d_k"), text!("batch, source, d_k", "批，源，d_k")];
+    let pairs = text!("batch, target, source", "批，目标，源");
     lesson.table(vec![
-        vec!["".into(), "shape".into(), "".into()],
-        row("Q", &queries.dims(), "batch, target, d_k"),
-        row("K", &keys.dims(), "batch, source, d_k"),
-        row("V", &values.dims(), "batch, source, d_v"),
-        row("Q Kᵀ / √d_k", &scores, "batch, target, source"),
-        row("softmax", &weights, "batch, target, source"),
-        row("output", &output, "batch, target, d_v"),
+        vec!["".into(), text!("shape", "形状"), "".into()],
+        row("Q", &queries.dims(), target),
+        row("K", &keys.dims(), source),
+        row("V", &values.dims(), text!("batch, source, d_v", "批，源，d_v")),
+        row("Q Kᵀ / √d_k", &scores, pairs.clone()),
+        row("softmax", &weights, pairs),
+        row("output", &output, text!("batch, target, d_v", "批，目标，d_v")),
     ]);
     lesson.say(text!(
         "d_k must be the same in Q and K, the number of positions in K and V; d_v is free. The output has a row for each query, as wide as a value.",
-        "Q 与 K 的 d_k 必须相同,K 与 V 的位置数必须相同;d_v 自由。输出对每个查询有一行,宽度与值相同。"
+        "Q 与 K 的 d_k 必须相同，K 与 V 的位置数必须相同；d_v 自由。输出对每个查询有一行，宽度与值相同。"
     ));
     json!({ "batch": b, "tgt": t, "src": s, "d_k": k, "d_v": v, "scores": scores, "weights": weights, "output": output })
 }
@@ -70,13 +73,16 @@ fn homework(lesson: &mut Lesson, rng: &mut Rng) -> serde_json::Value {
     let shape = weights.mean.dims();
     let flat = weights.mean.reshape([1, b * l, l]);
     let sums = row_sums(&rows(&flat));
-    let furthest = sums.iter().copied().fold(1.0, |far: f64, sum| if (sum - 1.0).abs() > (far - 1.0).abs() { sum } else { far });
+    let furthest = sums
+        .iter()
+        .copied()
+        .fold(1.0, |far: f64, sum| if (sum - 1.0).abs() > (far - 1.0).abs() { sum } else { far });
     let shape_told = told(&shape);
     let (count, far) = (sums.len(), (furthest - 1.0).abs());
-    lesson.step(text!("2. Homework: batch {b}, sequence {l}, d_k {k}", "2. 作业:批 {b},序列 {l},d_k {k}"));
+    lesson.step(text!("2. Homework: batch {b}, sequence {l}, d_k {k}", "2. 作业：批 {b}，序列 {l},d_k {k}"));
     lesson.say(text!(
         "A sequence that looks at itself: weights {shape_told}; all {count} rows sum to 1 (the furthest is off by {far:.0e}).",
-        "序列注视自己:权重 {shape_told};全部 {count} 行之和为 1(最大偏差 {far:.0e})。"
+        "序列注视自己：权重 {shape_told}；全部 {count} 行之和为 1(最大偏差 {far:.0e})。"
     ));
     json!({ "batch": b, "seq": l, "d_k": k, "weights": shape, "row_sum": furthest })
 }
@@ -86,17 +92,21 @@ fn products(lesson: &mut Lesson, rng: &mut Rng) -> serde_json::Value {
     let three = [a.dims(), b.dims(), a.clone().matmul(b.clone()).dims()];
     let (a, b): (Tensor<4>, Tensor<4>) = (random([3, 2, 3, 4], rng), random([3, 2, 4, 3], rng));
     let four = [a.dims(), b.dims(), a.clone().matmul(b.clone()).dims()];
-    lesson.step(text!("3. Batched products: the last two dimensions multiply, the others stay", "3. 批量乘积:最后两维相乘,其余不变"));
+    lesson.step(text!(
+        "3. Batched products: the last two dimensions multiply, the others stay",
+        "3. 批量乘积：最后两维相乘，其余不变"
+    ));
     lesson.table(vec![
         vec!["".into(), "A".into(), "B".into(), "A B".into()],
-        std::iter::once("3-D".to_owned()).chain(three.iter().map(|shape| told(shape))).collect(),
-        std::iter::once("4-D".to_owned()).chain(four.iter().map(|shape| told(shape))).collect(),
+        std::iter::once("3-D".to_owned()).chain(three.iter().map(|shape| told(shape))).map(Text::from).collect(),
+        std::iter::once("4-D".to_owned()).chain(four.iter().map(|shape| told(shape))).map(Text::from).collect(),
     ]);
     json!({ "3d": three, "4d": four })
 }
 
 fn heads(lesson: &mut Lesson) -> serde_json::Value {
-    let config = AttentionConfig { score: ScoreKind::ScaledDot, heads: 8, size: 512, ..AttentionConfig::default() };
+    let config =
+        AttentionConfig { score: ScoreKind::ScaledDot, heads: 8, size: 512, ..AttentionConfig::default() };
     let sizes = Sizes { query: 512, memory: 512 };
     let attention = config.init(sizes, &mut Draw::Blank, &device());
     let size = attention.projections.as_ref().map_or(0, |projections| projections.head_size());
@@ -104,7 +114,7 @@ fn heads(lesson: &mut Lesson) -> serde_json::Value {
     lesson.step(text!("4. Heads", "4. 多头"));
     lesson.say(text!(
         "d_model = {whole} in {heads} heads: d_k = {whole} / {heads} = {size}. Q [batch, {whole}] is cut into [batch, {heads}, {size}]; the heads' contexts are put together to {whole} again.",
-        "d_model = {whole},{heads} 个头:d_k = {whole} / {heads} = {size}。Q [批, {whole}] 切成 [批, {heads}, {size}];各头的上下文再拼回 {whole}。"
+        "d_model = {whole},{heads} 个头：d_k = {whole} / {heads} = {size}。Q [批，{whole}] 切成 [批，{heads}, {size}]；各头的上下文再拼回 {whole}。"
     ));
     json!({ "d_model": whole, "heads": heads, "d_k": size })
 }

@@ -2,7 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::board::{Compared, Language, Lesson, Matrix, Part};
+use super::board::{Compared, Language, Lesson, Matrix, Part, Text};
 
 /// Columns that a paragraph is folded to.
 const WIDTH: usize = 96;
@@ -16,7 +16,7 @@ pub fn told(lesson: &Lesson, language: Language) -> String {
             Part::Step(step) => format!("── {}\n", step.to(language)),
             Part::Say(said) => folded(said.to(language), WIDTH),
             Part::Matrix(matrix) => drawn(matrix, language),
-            Part::Table(rows) => aligned(rows),
+            Part::Table(rows) => aligned(&in_language(rows, language)),
             Part::Compared(compared) => both(compared, language),
         };
     }
@@ -31,6 +31,10 @@ pub(super) fn cell(value: f64, whole: bool) -> String {
 /// Whether all numbers of a matrix are whole.
 pub(super) fn is_whole(matrix: &Matrix) -> bool {
     matrix.values.iter().flatten().all(|x| x.fract() == 0.0)
+}
+
+fn in_language(rows: &[Vec<Text>], language: Language) -> Vec<Vec<String>> {
+    rows.iter().map(|row| row.iter().map(|cell| cell.to(language).to_owned()).collect()).collect()
 }
 
 fn drawn(matrix: &Matrix, language: Language) -> String {
@@ -49,7 +53,8 @@ fn aligned(rows: &[Vec<String>]) -> String {
     let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max();
     let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
     let body = |column: usize| rows.iter().skip(1).filter_map(move |row| row.get(column));
-    let numbers: Vec<bool> = (0..columns).map(|column| column > 0 && body(column).all(|cell| is_number(cell))).collect();
+    let numbers: Vec<bool> =
+        (0..columns).map(|column| column > 0 && body(column).all(|cell| is_number(cell))).collect();
     let mut text = String::new();
     for row in rows {
         let mut line = String::new();
@@ -107,7 +112,11 @@ fn words(paragraph: &str) -> Vec<&str> {
     for (at, c) in paragraph.char_indices() {
         let wide = |c: char| c.width() == Some(2);
         let begins = before.is_some_and(|before| {
-            (before == ' ' && c != ' ') || ((wide(c) || wide(before)) && !"，。；：、）”！？,.;:)".contains(c) && !"（“".contains(before) && c != ' ')
+            (before == ' ' && c != ' ')
+                || ((wide(c) || wide(before))
+                    && !"，。；：、）”！？,.;:)".contains(c)
+                    && !"（“".contains(before)
+                    && c != ' ')
         });
         if begins {
             found.push(&paragraph[start..at]);
@@ -122,17 +131,25 @@ fn words(paragraph: &str) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lesson::board::{Printed, Text};
+    use crate::lesson::board::Printed;
 
     #[test]
     fn columns_line_up_and_paragraphs_fold() {
         let mut lesson = Lesson::new("x", Text::new("Title", "标题"));
         lesson.matrix(Text::new("w", "权重"), &["猫", "eats"], &["a", "深圳"], &[vec![0.5, 0.25], vec![1.0, 0.0]]);
-        lesson.compare(Text::new("w", "权重"), &Printed("0.5 0.3"), &[vec![0.5, 0.25]], Text::new("Why.", "原因。"));
+        lesson.compare(
+            Text::new("w", "权重"),
+            &Printed("0.5 0.3"),
+            &[vec![0.5, 0.25]],
+            Text::new("Why.", "原因。"),
+        );
         let right = "Title\n\nw\n             a    深圳\n  猫    0.5000  0.2500\n  eats  1.0000  0.0000\n\nw\n  course  0.5 0.3\n  \
                      right   0.5000 0.2500\n  They differ. Why.\n";
         assert_eq!(told(&lesson, Language::English), right);
-        assert!(told(&lesson, Language::Chinese).contains("  课程  0.5 0.3\n  正确  0.5000 0.2500\n  两者不同。 原因。\n"));
+        assert!(
+            told(&lesson, Language::Chinese)
+                .contains("  课程  0.5 0.3\n  正确  0.5000 0.2500\n  两者不同。 原因。\n")
+        );
         assert_eq!(folded("aa bb cc", 5), "aa bb\ncc\n");
         assert_eq!(folded("注意力是软的。", 6), "注意力\n是软\n的。\n");
     }

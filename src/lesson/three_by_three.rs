@@ -31,26 +31,29 @@ pub fn work() -> Result<Lesson> {
     let variances = [population_variance(&raw), population_variance(&small)];
 
     let mut lesson = Lesson::new("three-by-three", text!("Three by three", "三乘三"));
-    lesson.step(text!("1. Given: Q, K [3 × 4] and V [3 × 2]", "1. 已知:Q、K [3 × 4] 与 V [3 × 2]"));
+    lesson.step(text!("1. Given: Q, K [3 × 4] and V [3 × 2]", "1. 已知：Q、K [3 × 4] 与 V [3 × 2]"));
     lesson.matrix(text!("Q", "Q"), &QUERIES, &DIMENSIONS, &q());
     lesson.matrix(text!("K", "K"), &KEYS, &DIMENSIONS, &k());
     lesson.matrix(text!("V", "V"), &["v1", "v2", "v3"], &["1", "2"], &v());
-    lesson.step(text!("2. Score, then divide by √4 = 2", "2. 打分,再除以 √4 = 2"));
+    lesson.step(text!("2. Score, then divide by √4 = 2", "2. 打分，再除以 √4 = 2"));
     lesson.matrix(text!("Q Kᵀ", "Q Kᵀ"), &QUERIES, &KEYS, &raw);
     lesson.matrix(text!("Q Kᵀ / √4", "Q Kᵀ / √4"), &QUERIES, &KEYS, &small);
-    lesson.step(text!("3. Normalise: with scaling, and without for comparison", "3. 归一化:缩放的,以及作比较的不缩放的"));
+    lesson.step(text!(
+        "3. Normalise: with scaling, and without for comparison",
+        "3. 归一化：缩放的，以及作比较的不缩放的"
+    ));
     lesson.matrix(text!("weights", "权重"), &QUERIES, &KEYS, &scaled_weights);
     lesson.matrix(text!("weights without scaling", "不缩放的权重"), &QUERIES, &KEYS, &unscaled);
     lesson.say(text!(
         "Without scaling the gaps between scores are twice as wide: rows are steeper, and what is behind gets less.",
-        "不缩放时得分的差距大一倍:每行更陡,落后者得到的更少。"
+        "不缩放时得分的差距大一倍：每行更陡，落后者得到的更少。"
     ));
-    lesson.step(text!("4. Sum: weights times V [3 × 2]", "4. 求和:权重乘 V [3 × 2]"));
+    lesson.step(text!("4. Sum: weights times V [3 × 2]", "4. 求和：权重乘 V [3 × 2]"));
     lesson.matrix(text!("context", "上下文"), &QUERIES, &["1", "2"], &context);
     let inside = context.iter().map(|point| hull_coordinates(point)).collect::<Vec<_>>();
     lesson.say(text!(
         "Each row is a mean of v1, v2 and v3 by weight, so it lies inside the triangle that they make (their convex hull). Solved for the three shares of a point (v1, v2, v3), the contexts give back their weights:",
-        "每一行都是 v1、v2、v3 的加权平均,所以落在它们围成的三角形(凸包)之内。反解每个点的三个份额 (v1, v2, v3),得到的正是权重:"
+        "每一行都是 v1、v2、v3 的加权平均，所以落在它们围成的三角形（凸包）之内。反解每个点的三个份额 (v1, v2, v3)，得到的正是权重："
     ));
     lesson.matrix(text!("shares", "份额"), &QUERIES, &["v1", "v2", "v3"], &inside);
     let (agrees, text) = compare(&mut lesson, [&scaled_weights, &unscaled, &context], variances);
@@ -69,8 +72,8 @@ pub fn work() -> Result<Lesson> {
         [text!("key", "键"), text!("query", "查询")],
         vec![
             panel(text!("scores", "得分"), &raw, 2.0),
-            panel(text!("weights, scaled", "权重(缩放)"), &scaled_weights, 1.0),
-            panel(text!("weights, not scaled", "权重(不缩放)"), &unscaled, 1.0),
+            panel(text!("weights, scaled", "权重（缩放）"), &scaled_weights, 1.0),
+            panel(text!("weights, not scaled", "权重（不缩放）"), &unscaled, 1.0),
         ],
     ));
     Ok(lesson)
@@ -89,20 +92,22 @@ fn compare(
     let right = text!("Rounded rightly.", "四舍五入正确。");
     let weights = lesson.compare(text!("weights", "权重"), &printed[0], scaled, right.clone());
     let without = lesson.compare(text!("weights without scaling", "不缩放的权重"), &printed[1], unscaled, right);
+    let (first, last) = (context[0][1], context[2][1]);
     let summed = lesson.compare(
         text!("context", "上下文"),
         &printed[2],
         context,
         text!(
-            "The text multiplied weights that it had rounded before: 1.26696 rounds to 1.2670, and the last number is exactly 1.",
-            "课文用先四舍五入过的权重去乘:1.26696 应为 1.2670,最后一个数恰好是 1。"
+            "The text multiplied weights that it had rounded before: {first:.5} rounds to {first:.4}, and the last number is exactly {last}.",
+            "课文用先四舍五入过的权重去乘：{first:.5} 应为 {first:.4}，最后一个数恰好是 {last}。"
         ),
     );
     let why = text!(
         "4 and 1 are what to expect of vectors from N(0, 1) (lesson `variance`), not of these nine scores.",
-        "4 和 1 是对 N(0, 1) 向量的期望(见课程 `variance`),并不是这九个得分的方差。"
+        "4 和 1 是对 N(0, 1) 向量的期望（见课程 `variance`），并不是这九个得分的方差。"
     );
-    let names = [text!("variance before scaling", "缩放前的方差"), text!("variance after scaling", "缩放后的方差")];
+    let names =
+        [text!("variance before scaling", "缩放前的方差"), text!("variance after scaling", "缩放后的方差")];
     let said = ["about d_k = 4", "about 1"];
     let near = |right: f64, expected: f64| (right - expected).abs() < 0.5 * expected;
     let agree = [near(variances[0], 4.0), near(variances[1], 1.0)];

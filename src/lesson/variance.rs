@@ -3,7 +3,7 @@
 use burn::tensor::{DType, Tensor, TensorData};
 use serde_json::json;
 
-use super::board::{Curves, Figure, Lesson, text};
+use super::board::{Curves, Figure, Lesson, Text, text};
 use super::tensors::{device, dot, scaled};
 use crate::attention::Attention;
 use crate::error::Result;
@@ -60,21 +60,26 @@ pub fn work() -> Result<Lesson> {
         small.push(Spread::of(&scaled));
     }
     let mut lesson = Lesson::new("variance", text!("Why scores are scaled", "为什么要缩放得分"));
-    lesson.step(text!("Var(q·k) of {SAMPLES} pairs of vectors from N(0, 1)", "{SAMPLES} 对 N(0, 1) 向量的 Var(q·k)"));
+    lesson.step(text!(
+        "Var(q·k) of {SAMPLES} pairs of vectors from N(0, 1)",
+        "{SAMPLES} 对 N(0, 1) 向量的 Var(q·k)"
+    ));
     lesson.say(text!(
         "q·k is a sum of d_k products, each with mean 0 and variance 1; they are independent, so the variances add up: d_k. Divided by √d_k it is 1 again, whatever the size.",
-        "q·k 是 d_k 个乘积之和,每个均值为 0、方差为 1;它们相互独立,方差相加得 d_k。除以 √d_k 后,无论多少维,方差又是 1。"
+        "q·k 是 d_k 个乘积之和，每个均值为 0、方差为 1；它们相互独立，方差相加得 d_k。除以 √d_k 后，无论多少维，方差又是 1。"
     ));
-    let mut table = vec![["d_k", "Var(q·k)", "±", "Var(q·k/√d_k)", "±", "√d_k"].map(str::to_owned).to_vec()];
+    let mut table = vec![["d_k", "Var(q·k)", "±", "Var(q·k/√d_k)", "±", "√d_k"].map(Text::from).to_vec()];
     for ((size, raw), small) in SIZES.iter().zip(&raw).zip(&small) {
         let numbers = [raw.variance, raw.error, small.variance, small.error, (*size as f64).sqrt()];
-        table.push(std::iter::once(size.to_string()).chain(numbers.map(|x| format!("{x:.3}"))).collect());
+        table.push(
+            std::iter::once(size.to_string()).chain(numbers.map(|x| format!("{x:.3}"))).map(Text::from).collect(),
+        );
     }
     lesson.table(table);
     let share = 100.0 * small[3].error / small[3].variance;
     lesson.say(text!(
         "± is the standard error of the variance, here about {share:.1} %: another seed prints other last digits.",
-        "± 是方差的标准误,这里约为 {share:.1}%:换一个种子,末位数字就会不同。"
+        "± 是方差的标准误，这里约为 {share:.1}%：换一个种子，末位数字就会不同。"
     ));
     compare(&mut lesson, &raw, &small);
     lesson.figure = Some(figure(&raw, &small));
@@ -93,7 +98,7 @@ fn compare(lesson: &mut Lesson, raw: &[Spread], small: &[Spread]) {
         let ours: Vec<f64> = spreads.iter().map(|spread| spread.variance).collect();
         let why = text!(
             "Both are samples; each lies within 6 % of what to expect, about four standard errors.",
-            "两者都是样本;各自与期望相差不超过 6%,约四个标准误。"
+            "两者都是样本；各自与期望相差不超过 6%，约四个标准误。"
         );
         lesson.compared(name, told(&printed[i]), told(&ours), agrees[i], why);
     }

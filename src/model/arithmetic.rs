@@ -89,9 +89,10 @@ fn keys(decoder: &Decoder) -> f64 {
         Some(Score::Concat(score)) => numbers([sizes(decoder).memory, score.energy.dims()[0]]),
         Some(Score::Linear(score)) => numbers(score.key.weight.dims()),
     };
-    let projected = attention.projections.as_ref().map_or(0.0, |projections| {
-        optional(&projections.key) + numbers(projections.value.weight.dims())
-    });
+    let projected = attention
+        .projections
+        .as_ref()
+        .map_or(0.0, |projections| optional(&projections.key) + numbers(projections.value.weight.dims()));
     projected + attention.heads() as f64 * scored
 }
 
@@ -99,10 +100,9 @@ fn keys(decoder: &Decoder) -> f64 {
 fn sizes(decoder: &Decoder) -> Sizes {
     match &decoder.attention.projections {
         Some(projections) => projections.inside(),
-        None => Sizes {
-            query: decoder.layers.first().map_or(0, Gru::hidden),
-            memory: decoder.bridge.weight.dims()[0],
-        },
+        None => {
+            Sizes { query: decoder.layers.first().map_or(0, Gru::hidden), memory: decoder.bridge.weight.dims()[0] }
+        }
     }
 }
 
@@ -116,9 +116,10 @@ fn decoder(decoder: &Decoder) -> f64 {
         Some(Score::Location(score)) => numbers(score.position.weight.dims()),
     };
     let placed = attention.window.position.as_ref().map_or(0.0, |position| numbers(position.hidden.weight.dims()));
-    let projected = attention.projections.as_ref().map_or(0.0, |projections| {
-        optional(&projections.query) + optional(&projections.output)
-    });
+    let projected = attention
+        .projections
+        .as_ref()
+        .map_or(0.0, |projections| optional(&projections.query) + optional(&projections.output));
     let asking = projected + attention.heads() as f64 * (scored + placed);
     decoder.layers.iter().map(gru).sum::<f64>() + asking + numbers(decoder.readout.weight.dims())
 }

@@ -111,7 +111,7 @@ impl Axis {
             Scale::Log if x > 0.0 => (x / self.from).ln() / (self.to / self.from).ln(),
             Scale::Log => return None,
         };
-        share.is_finite().then(|| share as f32 * self.length)
+        share.is_finite().then_some(share as f32 * self.length)
     }
 
     fn ticks(&self) -> Vec<(f32, String)> {
@@ -148,7 +148,10 @@ mod tests {
         assert_eq!((axis.from, axis.to), (1.0, 1000.0));
         assert_eq!(axis.place(0.0), None);
         assert!((axis.place(10.0).unwrap() - 100.0).abs() < 1e-3);
-        assert_eq!(axis.ticks().iter().map(|(_, label)| label.as_str()).collect::<Vec<_>>(), ["1", "10", "100", "1000"]);
+        assert_eq!(
+            axis.ticks().iter().map(|(_, label)| label.as_str()).collect::<Vec<_>>(),
+            ["1", "10", "100", "1000"]
+        );
         let axis = Axis::new(Scale::Linear, [2.0, 4.0].into_iter(), 300.0);
         assert_eq!((axis.place(0.0), axis.place(4.0)), (Some(0.0), Some(300.0)));
     }
@@ -156,11 +159,15 @@ mod tests {
     #[test]
     fn curves_are_well_formed_whatever_they_are_called() {
         let series = [("<a>".to_owned(), vec![1.0, f64::NAN]), ("概率".to_owned(), vec![])];
-        let chart = Chart { title: "R&D", axes: ["x", "y"], scales: [Scale::Linear; 2], x: &[1.0, 2.0], series: &series };
+        let chart =
+            Chart { title: "R&D", axes: ["x", "y"], scales: [Scale::Linear; 2], x: &[1.0, 2.0], series: &series };
         let drawn = svg(&chart).unwrap();
         let document = roxmltree::Document::parse(&drawn).unwrap();
         for text in ["R&D", "<a>", "概率"] {
-            assert!(document.descendants().any(|node| node.has_tag_name("text") && node.text() == Some(text)), "{text}");
+            assert!(
+                document.descendants().any(|node| node.has_tag_name("text") && node.text() == Some(text)),
+                "{text}"
+            );
         }
         let one = svg(&Chart { x: &[], series: &[], ..chart }).unwrap();
         assert!(roxmltree::Document::parse(&one).is_ok());

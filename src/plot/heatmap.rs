@@ -151,7 +151,11 @@ impl Panel<'_> {
         let told = format!("{name}: {value:.3}");
         svg.rect([x + 0.5, y + 0.5, CELL - 1.0, CELL - 1.0], &colour::of(shade), Some(&told))?;
         if self.columns.len().max(self.rows.len()) <= MOST_NUMBERS && value >= 0.005 {
-            let fill = if colour::is_dark(shade) { "#ffffff" } else { FAINT };
+            let fill = match shade {
+                _ if colour::is_dark(shade) => "#ffffff",
+                _ if shade > 0.25 => INK,
+                _ => FAINT,
+            };
             let number = Type { size: SMALL, anchor: "middle", fill, turn: 0.0 };
             svg.text([x + CELL / 2.0, y + CELL / 2.0 + SMALL / 3.0], &format!("{value:.2}"), number)?;
         }
@@ -254,7 +258,8 @@ mod tests {
         };
         let drawn = svg(&alignment).unwrap();
         let (texts, titles) = parse(&drawn);
-        for (name, told) in [("mean", "x ← a: 0.550"), ("head 1", "x ← a: 0.875"), ("head 4", "x ← b: 0.375")] {
+        for (name, told) in [("mean", "x ← a: 0.550"), ("head 1", "x ← a: 0.875"), ("head 4", "x ← b: 0.375")]
+        {
             assert!(texts.iter().any(|text| text == name) && titles.iter().any(|title| title == told), "{name}");
         }
         let document = roxmltree::Document::parse(&drawn).unwrap();

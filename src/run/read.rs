@@ -115,8 +115,7 @@ fn tokenizer(files: &impl Files, name: &str, hash: &str) -> Result<Tokenizer> {
     let path = files.path(name);
     let json = files.text(name)?;
     if crate::hash::sha256_hex(json.as_bytes()) != hash {
-        let message =
-            format!("not the tokenizer that this model was trained with (its hash is not {MANIFEST}'s)");
+        let message = format!("not the tokenizer that this model was trained with (its hash is not {MANIFEST}'s)");
         return Err(Error::data(path, message));
     }
     Tokenizer::from_json(&path, &json)

@@ -32,7 +32,9 @@ struct Shipped;
 impl Files for Shipped {
     fn text(&self, name: &str) -> Result<String> {
         let found = TEXTS.iter().find(|(known, _)| *known == name);
-        found.map(|(_, text)| (*text).to_owned()).ok_or_else(|| Error::data(self.path(name), "not part of the program"))
+        found
+            .map(|(_, text)| (*text).to_owned())
+            .ok_or_else(|| Error::data(self.path(name), "not part of the program"))
     }
 
     fn weights(&self) -> Result<Weights> {

@@ -16,8 +16,10 @@ impl<F: Fn(usize, &[usize]) -> Vec<f32>> Stepper for Made<F> {
             tokens.push(token);
             log_probs.extend((self.1)(*sentence, &tokens[1..]).into_iter().map(f32::ln));
         }
-        let attention =
-            state.iter().map(|(sentence, tokens)| Look::single(vec![*sentence as f32, tokens.len() as f32])).collect();
+        let attention = state
+            .iter()
+            .map(|(sentence, tokens)| Look::single(vec![*sentence as f32, tokens.len() as f32]))
+            .collect();
         Step { log_probs: LogProbs::given(log_probs, self.0), attention, state }
     }
 

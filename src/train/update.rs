@@ -46,8 +46,12 @@ pub fn update(
     let objective = Objective { smoothing, entropy_bonus, baseline, tokens };
     let copies: Vec<Seq2Seq> =
         (0..batches.len()).map(|part| model.noisy(Rng::new(noise, part as u64).bits())).collect();
-    let found: Vec<Part> =
-        copies.into_par_iter().zip(batches).with_max_len(1).map(|(copy, batch)| part(copy, batch, &objective)).collect();
+    let found: Vec<Part> = copies
+        .into_par_iter()
+        .zip(batches)
+        .with_max_len(1)
+        .map(|(copy, batch)| part(copy, batch, &objective))
+        .collect();
     let loss = found.iter().map(|part| part.loss).sum();
     let log_prob: Option<f64> = found.iter().map(|part| part.log_prob).sum();
     let gradients = gradients::sum(found.into_iter().map(|part| part.gradients), &model);

@@ -29,9 +29,9 @@ use super::variants::{decoders, named};
 /// Every model that a config can name, small.
 pub fn configs() -> impl Iterator<Item = (String, ModelConfig)> {
     let base = AttentionConfig { size: 4, window_size: 2, max_positions: 6, ..AttentionConfig::default() };
-    decoders(&base).into_iter().map(|(attention, timing, feeding)| {
-        (named(&attention, timing, feeding), of(attention, timing, feeding))
-    })
+    decoders(&base)
+        .into_iter()
+        .map(|(attention, timing, feeding)| (named(&attention, timing, feeding), of(attention, timing, feeding)))
 }
 
 fn config(score: ScoreKind, timing: Timing, input_feeding: bool) -> ModelConfig {
@@ -129,7 +129,7 @@ fn weights_are_weights_and_a_batch_is_its_sentences() {
                 let (Some(weights), Some(one_weights)) = (&weights, one_weights) else { continue };
                 let [_, looks, positions] = weights.dims();
                 let heads = config.attention.heads;
-                let weights = weights.clone().slice([row..row + 1]).reshape([heads, looks / heads, positions]);
+                let weights = weights.clone().narrow(0, row, 1).reshape([heads, looks / heads, positions]);
                 let rows = values(weights.slice([0..heads, 0..t]));
                 for weights in rows.chunks(positions) {
                     let sum = weights.iter().sum::<f32>();
@@ -138,7 +138,10 @@ fn weights_are_weights_and_a_batch_is_its_sentences() {
                         RowSum::AtMostOne => assert!(sum > 0.0 && sum < 1.0 + 1e-6, "{what}: {weights:?}"),
                     }
                     if config.attention.choice.draws() {
-                        assert!(weights.iter().all(|&weight| weight == 0.0 || weight == 1.0), "{what}: {weights:?}");
+                        assert!(
+                            weights.iter().all(|&weight| weight == 0.0 || weight == 1.0),
+                            "{what}: {weights:?}"
+                        );
                     }
                     assert!(weights[s..].iter().all(|&weight| weight == 0.0), "{what}: padding gets {weights:?}");
                 }
@@ -299,7 +302,10 @@ fn chance_is_for_training_only() {
         let (weights, readouts) = evaluated();
         for row in weights.iter().flat_map(|weights| weights.chunks(6)) {
             let sum = row.iter().sum::<f32>();
-            assert!(sum < 1.0 + 1e-6 && row.iter().all(|&weight| (0.0..=1.0).contains(&weight)), "{what}: {row:?}");
+            assert!(
+                sum < 1.0 + 1e-6 && row.iter().all(|&weight| (0.0..=1.0).contains(&weight)),
+                "{what}: {row:?}"
+            );
             assert!(row_sum(&config.attention) == RowSum::AtMostOne || sum > 1.0 - 1e-6, "{what}: {row:?}");
         }
         assert_eq!(evaluated(), (weights, readouts), "{what}");
@@ -313,11 +319,13 @@ fn chance_is_for_training_only() {
 fn a_source_of_nothing_leaves_everything_finite() {
     let device = Device::flex().autodiff();
     for (what, config) in configs().filter(|(_, config)| config.attention.score != ScoreKind::None) {
-        let attention = config.attention.init(Sizes { query: 6, memory: 6 }, &mut Draw::Random(&mut Rng::new(3, 0)), &device);
+        let attention =
+            config.attention.init(Sizes { query: 6, memory: 6 }, &mut Draw::Random(&mut Rng::new(3, 0)), &device);
         let run = |lengths: &[usize]| {
             let b = lengths.len();
             let numbers: Vec<f32> = (0..3 * 6).map(|i| ((i * 7 % 11) as f32 - 5.0) / 6.0).collect();
-            let encoded = Tensor::<1>::from_floats(numbers.as_slice(), &device).reshape([1, 3, 6]).expand([b, 3, 6]);
+            let encoded =
+                Tensor::<1>::from_floats(numbers.as_slice(), &device).reshape([1, 3, 6]).expand([b, 3, 6]);
             let encoded = encoded.require_grad();
             let mask = SourceMask::from_lengths(lengths, 3, &device);
             let memory = attention.remember(encoded.clone(), mask, Tensor::zeros([b, 6], &device));
@@ -354,7 +362,8 @@ fn parts_of_a_batch_make_the_same_update() {
             assert_eq!(batches.len(), cores);
             let mut seen = Vec::new();
             for step in 1..=3 {
-                let (next, now) = update(model, &mut adam, &batches, 0.01, config.noise(step), Baseline::new(10), &config);
+                let (next, now) =
+                    update(model, &mut adam, &batches, 0.01, config.noise(step), Baseline::new(10), &config);
                 model = next;
                 seen.extend([now.loss as f32, now.norm as f32]);
             }

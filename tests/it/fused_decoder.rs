@@ -76,7 +76,8 @@ fn models(device: &Device) -> Vec<(String, Seq2Seq)> {
                     config.encoder.hidden = 5;
                     config.decoder =
                         DecoderConfig { hidden: 10, timing, input_feeding, gru: reset, ..Default::default() };
-                    config.attention = AttentionConfig { score, size: 7, max_positions: 9, ..AttentionConfig::default() };
+                    config.attention =
+                        AttentionConfig { score, size: 7, max_positions: 9, ..AttentionConfig::default() };
                     let vocabularies = Vocabularies { source: 11, target: 10 };
                     let model = config.init(vocabularies, &mut Rng::new(3, 0), device).unwrap();
                     models.push((format!("{score} {timing:?} {input_feeding} {reset:?}"), model));

@@ -41,8 +41,10 @@ fn expected_loss(queries: Tensor<3>, device: &Device) -> Tensor<1> {
     let weights = attention.attend(queries, &memory(1, device), Track::default()).weights.unwrap().mean;
     let output = Tensor::<2>::from_floats(OUTPUT, device);
     let log_probs = values(log_softmax(Tensor::<2>::from_floats(VALUES, device).matmul(output), 1));
-    let losses: Vec<f32> =
-        TARGETS.iter().flat_map(|&target| (0..3).map(|a| -log_probs[a * 5 + target]).collect::<Vec<_>>()).collect();
+    let losses: Vec<f32> = TARGETS
+        .iter()
+        .flat_map(|&target| (0..3).map(|a| -log_probs[a * 5 + target]).collect::<Vec<_>>())
+        .collect();
     (weights * Tensor::<1>::from_floats(losses.as_slice(), device).reshape([1, 2, 3])).sum()
 }
 
@@ -53,7 +55,11 @@ fn sampled(seed: u64, baseline: Baseline, device: &Device) -> Vec<f32> {
     let queries = rows(QUERIES, SAMPLES, device).require_grad();
     let seen = attention.attend(queries.clone(), &memory(SAMPLES, device), Track::default());
     let weights = values(seen.weights.unwrap().mean);
-    assert!(weights.chunks(3).all(|row| row.iter().filter(|&&w| w == 1.0).count() == 1 && row.iter().sum::<f32>() == 1.0));
+    assert!(
+        weights
+            .chunks(3)
+            .all(|row| row.iter().filter(|&&w| w == 1.0).count() == 1 && row.iter().sum::<f32>() == 1.0)
+    );
 
     let examples: Vec<Example> = (0..SAMPLES).map(|_| Example::new(vec![5, 6], vec![TARGETS[0]])).collect();
     let batch = Batch::new(&examples.iter().collect::<Vec<_>>(), device);

@@ -11,6 +11,7 @@ mod gradients;
 mod hard;
 mod house;
 mod learning;
+mod lessons;
 mod metrics;
 mod oracle_attention;
 mod oracle_decoder;

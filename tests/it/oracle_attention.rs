@@ -30,7 +30,12 @@ fn joey(name: &str, build: impl Fn(&Value, &Device) -> Score) {
     let memory = attention.remember(keys, mask, Tensor::zeros([b, m], &device));
     let looked = attention.attend(tensor(&case["inputs"]["queries"], &device), &memory, Track::default());
     let expected = &case["expected"];
-    assert_close(&values(looked.weights.unwrap().mean), &numbers(&expected["attention_probs"]), FOUR_DECIMALS, name);
+    assert_close(
+        &values(looked.weights.unwrap().mean),
+        &numbers(&expected["attention_probs"]),
+        FOUR_DECIMALS,
+        name,
+    );
     assert_close(&values(looked.context), &numbers(&expected["contexts"]), FOUR_DECIMALS, name);
 }
 

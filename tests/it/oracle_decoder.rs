@@ -125,7 +125,8 @@ fn greedy_search_is_joeynmts() {
     let found: Vec<Hypothesis> = search(&file, 1, LengthPenalty::None).into_iter().flatten().collect();
     let ids: Vec<f32> = found.iter().flat_map(|found| &found.tokens).map(|&id| id as f32).collect();
     assert_eq!(ids, numbers(&expected["ids"]));
-    let attention: Vec<f32> = found.iter().flat_map(|found| found.attention.iter().flat_map(|look| look.weights.clone())).collect();
+    let attention: Vec<f32> =
+        found.iter().flat_map(|found| found.attention.iter().flat_map(|look| look.weights.clone())).collect();
     assert_close(&attention, &numbers(&expected["attention"]), FOUR_DECIMALS, "attention");
     // Each token's own log-probability, forced.
     let device = Device::flex();

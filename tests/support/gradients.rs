@@ -1,9 +1,9 @@
 //! Gradients of every model against central differences.
 
+use super::variants::{decoders, named};
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor, TensorData};
-use super::variants::{decoders, named};
 use rayon::prelude::*;
 use zhuyi::attention::AttentionConfig;
 use zhuyi::kernels::gru::ResetForm;

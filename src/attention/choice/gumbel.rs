@@ -12,7 +12,8 @@ use crate::rng::Rng;
 /// returned; so it is biased.
 pub fn weights(scores: Tensor<3>, blocked: Tensor<3, Bool>, temperature: f64, rng: &mut Rng) -> Tensor<3> {
     let shape = scores.dims();
-    let noise: Vec<f64> = (0..shape.iter().product()).map(|_| -(-rng.unit().max(f64::MIN_POSITIVE).ln()).ln()).collect();
+    let noise: Vec<f64> =
+        (0..shape.iter().product()).map(|_| -(-rng.unit().max(f64::MIN_POSITIVE).ln()).ln()).collect();
     let data = TensorData::new(noise, shape).convert_dtype(scores.dtype());
     let noisy = scores.clone() + Tensor::from_data(data, (&scores.device(), scores.dtype()));
     let chosen = best(noisy.clone(), blocked.clone());
