@@ -13,7 +13,7 @@ use super::output::{note, stdout, warn};
 use super::plotting::{self, PlotPath};
 use zhuyi::kernels::Precision;
 use zhuyi::plot::terminal;
-use zhuyi::search::{LengthPenalty, MOST_BEAM};
+use zhuyi::search::{COVERAGE_PENALTIES, LengthPenalty, MOST_BEAM};
 use zhuyi::text::preview;
 use zhuyi::text::words::Level;
 use zhuyi::translator::{Ends, Options, Translation, Translator};
@@ -50,7 +50,7 @@ pub struct TranslateArgs {
     #[arg(long, value_name = "PENALTY")]
     length_penalty: Option<LengthPenalty>,
     /// What it costs to leave source words unseen; 0 for nothing [default: the run's]
-    #[arg(long, value_name = "BETA")]
+    #[arg(long, value_name = "BETA", value_parser = penalty)]
     coverage_penalty: Option<f64>,
     /// Multiply with weights in 8 bits, on the processor: faster, and a little off
     #[arg(long)]
@@ -168,7 +168,6 @@ fn options(args: &TranslateArgs, translator: &Translator) -> Result<Options> {
     }
     if let Some(penalty) = args.coverage_penalty {
         options.search.coverage_penalty = penalty;
-        options.search.check()?;
         if penalty > 0.0 && !translator.has_attention() {
             let message = "--coverage-penalty counts where attention looked, and this run has none";
             return Err(Error::Usage(message.into()));
@@ -188,6 +187,13 @@ fn options(args: &TranslateArgs, translator: &Translator) -> Result<Options> {
         )));
     }
     Ok(options)
+}
+
+/// A coverage penalty as typed.
+fn penalty(text: &str) -> std::result::Result<f64, String> {
+    let penalty = text.parse::<f64>().ok().filter(|penalty| COVERAGE_PENALTIES.contains(penalty));
+    let (from, to) = (COVERAGE_PENALTIES.start(), COVERAGE_PENALTIES.end());
+    penalty.ok_or_else(|| format!("it must be a number from {from} to {to}"))
 }
 
 fn refuse_same_file(input: &Path, output: &Path) -> Result<()> {

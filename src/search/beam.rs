@@ -66,7 +66,7 @@ impl SearchConfig {
         let rules = [
             ((1..=MOST_BEAM).contains(&self.beam), format!("beam must be 1 to {MOST_BEAM}")),
             (self.batch > 0, "batch must be at least 1".into()),
-            ((0.0..=100.0).contains(&self.coverage_penalty), "coverage_penalty must be 0 to 100".into()),
+            (COVERAGE_PENALTIES.contains(&self.coverage_penalty), "coverage_penalty must be 0 to 100".into()),
             ((0.0..=100.0).contains(&self.max_ratio), "max_ratio must be 0 to 100".into()),
             (self.max_source > 0, "max_source must be at least 1".into()),
         ];
@@ -76,6 +76,9 @@ impl SearchConfig {
         }
     }
 }
+
+/// What β may be.
+pub const COVERAGE_PENALTIES: std::ops::RangeInclusive<f64> = 0.0..=100.0;
 
 /// The most hypotheses of a sentence that may live at a time.
 pub const MOST_BEAM: usize = 1000;

@@ -210,3 +210,42 @@ fn finds_what_fairseq_finds() {
         }
     }
 }
+
+/// Of two translations that are as likely, the one that looked at all of the source comes first, and its score says so.
+#[test]
+fn the_coverage_penalty_ranks_by_what_was_looked_at() {
+    // Token 1 looks at the first of two positions, token 2 at the second; then both end. By itself "1 1" is likeliest.
+    struct Looks;
+    impl Stepper for Looks {
+        type State = Vec<usize>;
+        fn step(&mut self, state: Self::State, last: &[usize]) -> Step<Self::State> {
+            let steps = state[0];
+            let likely: [f32; 4] = if steps < 2 { [0.0, 0.0, 0.6, 0.4] } else { [0.0, 1.0, 0.0, 0.0] };
+            let log_probs = last.iter().flat_map(|_| likely.map(f32::ln)).collect();
+            // The look of a step is at what the last token stands for; the first step looks at nothing.
+            let look = |&token: &usize| {
+                Look::single(vec![f32::from(u8::from(token == 2)), f32::from(u8::from(token == 3))])
+            };
+            let attention = last.iter().map(look).collect();
+            Step { log_probs: LogProbs::given(log_probs, 4), attention, state: vec![steps + 1; last.len()] }
+        }
+        fn select(&self, state: Self::State, rows: &[usize]) -> Self::State {
+            rows.iter().map(|&row| state[row]).collect()
+        }
+        fn begin(&self) -> usize {
+            0
+        }
+        fn end(&self) -> usize {
+            1
+        }
+    }
+    let best = |coverage_penalty| {
+        let request = Request { coverage_penalty, sources: &[2], ..request(4, &[5]) };
+        beam_search(&mut Looks, vec![0], &request).remove(0).remove(0)
+    };
+    assert_eq!(best(0.0).tokens, [2, 2]);
+    let covered = best(1.0);
+    assert!(covered.tokens == [2, 3] || covered.tokens == [3, 2]);
+    assert!((covered.score - covered.log_prob).abs() < 1e-9, "all of it was looked at: nothing is lost");
+    assert!((covered.log_prob - 0.24f64.ln()).abs() < 1e-6);
+}

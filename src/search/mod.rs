@@ -8,7 +8,7 @@ pub mod length_penalty;
 pub mod look;
 pub mod stepper;
 
-pub use beam::{MOST_BEAM, Request, SearchConfig, beam_search};
+pub use beam::{COVERAGE_PENALTIES, MOST_BEAM, Request, SearchConfig, beam_search};
 pub use forced::{Forced, forced};
 pub use length_penalty::LengthPenalty;
 pub use look::Look;

@@ -57,15 +57,15 @@ static TRAINED: LazyLock<Folder> = LazyLock::new(|| {
     folder
 });
 
-fn stdout(command: &mut Command) -> String {
+pub fn stdout(command: &mut Command) -> String {
     String::from_utf8(command.assert().success().get_output().stdout.clone()).unwrap()
 }
 
-fn stderr(command: &mut Command, code: i32) -> String {
+pub fn stderr(command: &mut Command, code: i32) -> String {
     String::from_utf8(command.assert().code(code).get_output().stderr.clone()).unwrap()
 }
 
-fn lines(text: &str) -> Vec<&str> {
+pub fn lines(text: &str) -> Vec<&str> {
     text.strip_suffix('\n').unwrap_or(text).split('\n').collect()
 }
 
@@ -74,9 +74,18 @@ fn the_help_lists_every_command_and_attention() {
     let folder = Folder::new();
     insta::assert_snapshot!("help", stdout(zhuyi(&folder).arg("--help")));
     insta::assert_snapshot!("help_train", stdout(zhuyi(&folder).args(["train", "--help"])));
-    for command in
-        ["train", "translate", "evaluate", "align", "runs", "devices", "data toy", "data check", "config show"]
-    {
+    for command in [
+        "train",
+        "translate",
+        "evaluate",
+        "align",
+        "lesson",
+        "runs",
+        "devices",
+        "data toy",
+        "data check",
+        "config show",
+    ] {
         let help = stdout(zhuyi(&folder).args(command.split(' ')).arg("--help"));
         assert!(help.contains("Example:"), "{command} has no example");
     }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod aer;
+mod attention_binary;
 mod binary;
 mod exactness;
 mod fused_decoder;
