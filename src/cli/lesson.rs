@@ -72,9 +72,14 @@ pub fn run(args: LessonArgs) -> anyhow::Result<()> {
         LanguageArg::Zh => Language::Chinese,
     };
     let Some(entry) = args.name.as_deref().and_then(lesson::find) else { return list(&args, language) };
+    if args.plot.is_some() && !entry.drawn {
+        let drawn: Vec<&str> = LESSONS.iter().filter(|entry| entry.drawn).map(|entry| entry.name).collect();
+        let message = format!("the lesson `{}` has no picture; these have: {}", entry.name, drawn.join(", "));
+        return Err(Error::Usage(message).into());
+    }
     let worked = work(&args, entry)?;
-    if let Some(path) = &args.plot {
-        draw(&worked, language, path)?;
+    if let (Some(path), Some(svg)) = (&args.plot, lesson::svg(&worked, language)?) {
+        plotting::write_svg(&svg, &path.numbered(1))?;
     }
     match args.format {
         LessonFormat::Text => print(lesson::told(&worked, language).trim_end()),
@@ -84,31 +89,31 @@ pub fn run(args: LessonArgs) -> anyhow::Result<()> {
 }
 
 fn list(args: &LessonArgs, language: Language) -> anyhow::Result<()> {
-    for entry in LESSONS {
-        match args.format {
-            LessonFormat::Json => {
-                print_json(&serde_json::json!({ "name": entry.name, "about": entry.about(language) }))?;
-            }
-            LessonFormat::Text => print(&format!("{:<16}{}", entry.name, entry.about(language)))?,
-            LessonFormat::Html => {
-                return Err(Error::Usage(
-                    "name a lesson for --format html; without a name there is a list".into(),
-                )
-                .into());
-            }
+    match args.format {
+        LessonFormat::Json => {
+            let entry = |entry: &Entry| serde_json::json!({ "name": entry.name, "about": entry.about(language) });
+            print_json(&LESSONS.iter().map(entry).collect::<Vec<_>>())
+        }
+        LessonFormat::Text => {
+            LESSONS.iter().try_for_each(|entry| print(&format!("{:<16}{}", entry.name, entry.about(language))))
+        }
+        LessonFormat::Html => {
+            Err(Error::Usage("name a lesson for --format html; without a name there is a list".into()).into())
         }
     }
-    Ok(())
 }
 
 fn work(args: &LessonArgs, entry: &Entry) -> anyhow::Result<Lesson> {
-    let refused =
-        |flag: &str| Error::Usage(format!("--{flag} has nothing to decide in the lesson `{}`", entry.name));
+    let refused = |flag: &str, takes: fn(&Work) -> bool| {
+        let takers = LESSONS.iter().filter(|entry| takes(&entry.work));
+        let names: Vec<String> = takers.map(|entry| format!("`{}`", entry.name)).collect();
+        Error::Usage(format!("--{flag} belongs to {}, not to `{}`", names.join(" and "), entry.name))
+    };
     if args.run.is_some() && !matches!(entry.work, Work::Model(_)) {
-        return Err(refused("run").into());
+        return Err(refused("run", |work| matches!(work, Work::Model(_))).into());
     }
     if args.attention.is_some() && !matches!(entry.work, Work::Timing(_)) {
-        return Err(refused("attention").into());
+        return Err(refused("attention", |work| matches!(work, Work::Timing(_))).into());
     }
     Ok(match entry.work {
         Work::Alone(work) => work()?,
@@ -126,12 +131,4 @@ fn translator(args: &LessonArgs) -> zhuyi::Result<Translator> {
         Some(path) => Translator::open(&zhuyi::run::RunDir::find(Some(path), Path::new(RUNS))?, &device),
         None => Translator::shipped(&device),
     }
-}
-
-fn draw(worked: &Lesson, language: Language, path: &PlotPath) -> anyhow::Result<()> {
-    let Some(svg) = lesson::svg(worked, language)? else {
-        let message = format!("the lesson `{}` has no picture: leave --plot out", worked.name);
-        return Err(Error::Usage(message).into());
-    };
-    plotting::write_svg(&svg, &path.numbered(1))
 }

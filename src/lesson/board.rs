@@ -62,11 +62,13 @@ pub struct Matrix {
     /// What it is.
     pub name: Text,
     /// One name a row.
-    pub rows: Vec<String>,
+    pub rows: Vec<Text>,
     /// One name a column.
-    pub columns: Vec<String>,
+    pub columns: Vec<Text>,
     /// `values[row][column]`.
     pub values: Vec<Vec<f64>>,
+    /// Whether its rows are weights, which are shown by shade too.
+    pub weights: bool,
 }
 
 /// What the course printed beside what is right.
@@ -75,7 +77,7 @@ pub struct Compared {
     /// What is compared.
     pub what: Text,
     /// As the course printed it.
-    pub printed: String,
+    pub printed: Text,
     /// As it is.
     pub computed: String,
     /// Whether what was printed is the rounding of what is right.
@@ -156,6 +158,11 @@ impl Lesson {
 
     /// A matrix.
     pub fn matrix(&mut self, name: Text, rows: &[&str], columns: &[&str], values: &[Vec<f64>]) {
+        self.parts.push(Part::Matrix(Matrix { weights: false, ..matrix(name, rows, columns, values) }));
+    }
+
+    /// A matrix of weights.
+    pub fn weights(&mut self, name: Text, rows: &[&str], columns: &[&str], values: &[Vec<f64>]) {
         self.parts.push(Part::Matrix(matrix(name, rows, columns, values)));
     }
 
@@ -167,12 +174,12 @@ impl Lesson {
     /// What the course printed beside what is right; `agrees` says whether the one is the rounding of the other.
     pub fn compare(&mut self, what: Text, printed: &Printed, computed: &[Vec<f64>], why: Text) -> bool {
         let agrees = printed.agrees(computed);
-        self.compared(what, printed.told(), told(computed, printed.decimals().max(4)), agrees, why);
+        self.compared(what, printed.told().into(), told(computed, printed.decimals().max(4)), agrees, why);
         agrees
     }
 
     /// The same for what is no matrix.
-    pub fn compared(&mut self, what: Text, printed: String, computed: String, agrees: bool, why: Text) {
+    pub fn compared(&mut self, what: Text, printed: Text, computed: String, agrees: bool, why: Text) {
         self.parts.push(Part::Compared(Compared { what, printed, computed, agrees, why }));
     }
 
@@ -182,10 +189,10 @@ impl Lesson {
     }
 }
 
-/// A named matrix.
+/// A named matrix of weights.
 pub fn matrix(name: Text, rows: &[&str], columns: &[&str], values: &[Vec<f64>]) -> Matrix {
-    let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-    Matrix { name, rows: owned(rows), columns: owned(columns), values: values.to_vec() }
+    let owned = |names: &[&str]| names.iter().map(|&name| name.into()).collect();
+    Matrix { name, rows: owned(rows), columns: owned(columns), values: values.to_vec(), weights: true }
 }
 
 /// Numbers as the course printed them, digit by digit: rows between semicolons, numbers between spaces.

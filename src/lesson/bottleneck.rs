@@ -49,14 +49,14 @@ fn course(lesson: &mut Lesson) -> serde_json::Value {
         "编码器把 The cat eats fish 读成状态 h_1 … h_4，而解码器只得到最后一个：猫、吃、鱼都由同一个 C 写出，无论句子多长。"
     ));
     lesson.matrix(
-        text!("states h_j (two numbers each, made up)", "状态 h_j(每个两个数，虚构)"),
+        text!("states h_j (two numbers each, made up)", "状态 h_j（每个两个数，虚构）"),
         &SOURCE,
         &["1", "2"],
         &states,
     );
     lesson.matrix(text!("what each step sees", "每一步所见"), &TARGET, &["1", "2"], &without(&queries, &states));
     lesson.step(text!("2. With attention: C_i = Σ_j α_ij h_j", "2. 有注意力：C_i = Σ_j α_ij h_j"));
-    lesson.matrix(text!("the course's weights α", "课程的权重 α"), &TARGET, &SOURCE, &alpha);
+    lesson.weights(text!("the course's weights α", "课程的权重 α"), &TARGET, &SOURCE, &alpha);
     lesson.matrix(text!("what each step sees, C_i", "每一步所见 C_i"), &TARGET, &["1", "2"], &contexts);
     let (told, sums) = (peaks.join(", "), row_sums(&alpha));
     let told_sums = sums.iter().map(|sum| format!("{sum:.4}")).collect::<Vec<_>>().join(", ");
@@ -95,15 +95,21 @@ fn trained(lesson: &mut Lesson, rendered: &Rendered) -> serde_json::Value {
         alignment.target.iter().map(String::as_str).collect(),
         alignment.source.iter().map(String::as_str).collect(),
     );
-    lesson.matrix(
-        text!("its weights, the end of the sentence shown", "它的权重，含句末"),
-        &rows,
-        &columns,
-        &values,
-    );
+    let n = alignment.heads.len();
+    let name = match n {
+        0 => text!("its weights, the end of the sentence shown", "它的权重，含句末"),
+        _ => text!(
+            "its weights, the mean of {n} heads, the end of the sentence shown",
+            "它的权重，{n} 个头的均值，含句末"
+        ),
+    };
+    lesson.weights(name, &rows, &columns, &values);
+    let mean_peak =
+        |rows: &[Vec<f64>]| rows.iter().map(|row| row[peak(row)]).sum::<f64>() / rows.len().max(1) as f64;
+    let (ours, course) = (mean_peak(&values), mean_peak(&WEIGHTS.map(Vec::from)));
     lesson.say(text!(
-        "Nobody told it the alignment: it was trained on sentence pairs alone. It is surer than the course's numbers.",
-        "没有人告诉它对齐：它只用句对训练。它比课程的数字更确定。"
+        "Nobody told it the alignment: it was trained on sentence pairs alone. The largest weight of a row is {ours:.2} on average; the course's are {course:.2}.",
+        "没有人告诉它对齐：它只用句对训练。每行最大的权重平均为 {ours:.2}，课程的为 {course:.2}。"
     ));
     let course: Vec<Vec<f64>> = WEIGHTS.map(Vec::from).into();
     lesson.figure = Some(Figure::Panels(

@@ -35,27 +35,35 @@ pub fn work() -> Result<Lesson> {
     let multiply_adds: Vec<f64> = elements.iter().map(|elements| elements * SIZE as f64).collect();
     let times: Vec<f64> = LENGTHS.iter().map(|&t| milliseconds(t)).collect();
     let mut lesson = Lesson::new("complexity", text!("What attention costs", "注意力的代价"));
-    lesson.step(text!("T queries look at T keys, d = {SIZE}", "T 个查询注视 T 个键，d = {SIZE}"));
+    lesson.step(text!("T queries look at T keys, d = {SIZE}", "T 个查询关注 T 个键，d = {SIZE}"));
     lesson.say(text!(
-        "The weights are T × T numbers; Q Kᵀ needs T²d multiply-adds, weights times V as many again. Twice the length, four times the cost.",
-        "权重是 T × T 个数；Q Kᵀ 需要 T²d 次乘加，权重乘 V 同样多。长度加倍，代价四倍。"
+        "The weights are T × T numbers; Q Kᵀ needs T²d multiply-adds, weights times V as many again. Twice the length, four times the cost. (Projections, T d² each, are not counted.)",
+        "权重是 T × T 个数；Q Kᵀ 需要 T²d 次乘加，权重乘 V 同样多。长度加倍，代价四倍。（投影每个 T d²，未计。）"
     ));
     let head = vec![
         "T".into(),
         "T²".into(),
         "T²d".into(),
         text!("ms here", "本机毫秒"),
-        text!("× the row above", "为上一行的倍数"),
+        text!("times the row above", "为上一行的倍数"),
+        text!("T² predicts", "按 T² 应为"),
     ];
     let mut table = vec![head];
     for (i, t) in LENGTHS.iter().enumerate() {
-        let times_above = if i == 0 { String::new() } else { format!("{:.1}", times[i] / times[i - 1]) };
+        let against_last =
+            |all: &[f64]| if i == 0 { String::new() } else { format!("{:.1}", all[i] / all[i - 1]) };
         let numbers = [
             format!("{:.0}", elements[i]),
             format!("{:.1} M", multiply_adds[i] / 1e6),
             format!("{:.2}", times[i]),
         ];
-        table.push(std::iter::once(t.to_string()).chain(numbers).chain([times_above]).map(Text::from).collect());
+        table.push(
+            std::iter::once(t.to_string())
+                .chain(numbers)
+                .chain([against_last(&times), against_last(&elements)])
+                .map(Text::from)
+                .collect(),
+        );
     }
     lesson.table(table);
     lesson.say(text!(
@@ -66,12 +74,13 @@ pub fn work() -> Result<Lesson> {
     let wan: Vec<f64> = elements.iter().map(|elements| elements / 1e4).collect();
     let million: Vec<f64> = multiply_adds.iter().map(|operations| operations / 1e6).collect();
     let right = text!("Rounded rightly.", "四舍五入正确。");
-    let a = lesson.compare(text!("T² in units of 10,000", "T²(万)"), &printed[0], &[wan], right.clone());
-    let b = lesson.compare(text!("T²d in millions", "T²d(百万)"), &printed[1], &[million], right);
+    let a = lesson.compare(text!("T² in units of 10,000", "T²（万）"), &printed[0], &[wan], right.clone());
+    let b = lesson.compare(text!("T²d in millions", "T²d（百万）"), &printed[1], &[million], right);
     lesson.number(
         "complexity",
         json!({
-            "T": LENGTHS, "d": SIZE, "matrix_elements": elements, "multiply_adds_per_product": multiply_adds,
+            "T": LENGTHS, "d": SIZE, "matrix_elements": LENGTHS.map(|t| t * t),
+            "multiply_adds_per_product": LENGTHS.map(|t| t * t * SIZE),
             "milliseconds": times,
             "text": { "matrix_elements_wan": printed[0].values()[0], "million_multiply_adds": printed[1].values()[0] },
             "agrees": { "matrix_elements_wan": a, "million_multiply_adds": b },
@@ -80,7 +89,7 @@ pub fn work() -> Result<Lesson> {
     lesson.figure = Some(Figure::Curves(Curves {
         title: text!(
             "Time of one look of T queries at T keys, d = {SIZE}",
-            "T 个查询注视 T 个键一次的时间，d = {SIZE}"
+            "T 个查询关注 T 个键一次的时间，d = {SIZE}"
         ),
         axes: [text!("T", "T"), text!("milliseconds", "毫秒")],
         logarithmic: [true, true],
@@ -88,7 +97,7 @@ pub fn work() -> Result<Lesson> {
         series: vec![
             (text!("measured", "实测"), times.clone()),
             (
-                text!("T² from the last", "按末点的 T²"),
+                text!("T², through the last point", "过末点的 T² 参考线"),
                 LENGTHS.iter().map(|&t| times[3] * (t as f64 / 4096.0).powi(2)).collect(),
             ),
         ],

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::board::{Lesson, Text, text};
 use super::tensors::{device, row_sums, rows};
-use crate::attention::{Attended, Memory, ScoreKind, Track};
+use crate::attention::{Attended, Memory, Score, ScoreKind, Track};
 use crate::error::Result;
 use crate::kernels::gru::Direction;
 use crate::kernels::linear::{self, Activation};
@@ -49,23 +49,27 @@ pub fn work(timing: Timing) -> Result<Lesson> {
     ));
     lesson.say(match timing {
         Timing::After => text!(
-            "The query is the state after the step, s_t: first the recurrent step, then the look, then both together (Luong 2015, figure 2). B = 1, S = 4 (the end of the sentence is a position), E = 8, H = 8, M = 8, V = 7; the model is small and untrained.",
-            "查询是本步之后的状态 s_t：先循环一步，再注视，再合并（Luong 2015，图 2）。B = 1,S = 4(句末也占一个位置)，E = 8,H = 8,M = 8,V = 7；模型很小，未经训练。"
+            "The query is the state after the step, s_t: first the recurrent step, then the look, then both together (Luong 2015, figure 2; without the input feeding of his figure 4).",
+            "查询是本步之后的状态 s_t：先循环一步，再看，再合并（Luong 2015，图 2；不含其图 4 的 input feeding）。"
         ),
         Timing::Before => text!(
-            "The query is the state before the step, s_{{t−1}}: first the look, then the recurrent step with what it saw (Bahdanau 2015, figure 1). B = 1, S = 4 (the end of the sentence is a position), E = 8, H = 8, M = 8, K = 6, V = 7; the model is small and untrained.",
-            "查询是本步之前的状态 s_{{t−1}}：先注视，再带着所见循环一步（Bahdanau 2015，图 1）。B = 1,S = 4(句末也占一个位置)，E = 8,H = 8,M = 8,K = 6,V = 7；模型很小，未经训练。"
+            "The query is the state before the step, s_{{t−1}}: first the look, then the recurrent step with what it saw (Bahdanau 2015, figure 1; his readout is a maxout layer, ours a tanh).",
+            "查询是本步之前的状态 s_{{t−1}}：先看，再带着所见循环一步（Bahdanau 2015，图 1；他的读出层是 maxout，这里是 tanh）。"
         ),
     });
+    lesson.say(text!(
+        "The shapes: 1 sentence, S = 4 source positions (the end is one), E = 8 numbers of a vector, M = 8 of an encoder state (two directions of 4), H = 8 of a decoder state, K of a key, V = 7 words. The model is small and untrained.",
+        "形状：1 个句子，S = 4 个源位置（句末占一个），词向量 E = 8 维，编码器状态 M = 8 维（两个方向各 4），解码器状态 H = 8 维，键 K 维，V = 7 个词。模型很小，未经训练。"
+    ));
     let mut table = vec![vec!["".into(), text!("tensor", "张量"), text!("shape", "形状"), "".into()]];
     for (number, row) in (1usize..).zip(&step.ledger) {
         let shape = format!("{:?}", row.shape);
         table.push(vec![number.to_string().into(), row.name.into(), shape.into(), row.meaning.clone()]);
     }
     lesson.table(table);
-    lesson.matrix(
+    lesson.weights(
         text!("α_1, where the first step looks", "α_1，第一步看向哪里"),
-        &[TARGET[0]],
+        &["t = 1"],
         &SOURCE,
         &step.weights,
     );
@@ -116,16 +120,25 @@ fn step(model: &Seq2Seq, timing: Timing) -> Step {
     write(
         "C",
         memory.summary.dims().into(),
-        text!("the last states: all that a model without attention has", "最后的状态：没有注意力的模型只有它"),
+        text!(
+            "the last forward and the last backward state side by side: all that a model without attention has",
+            "最后的前向状态与最后的后向状态并排：没有注意力的模型只有它"
+        ),
     );
     write(
         "s_0",
         state.layers[0].dims().into(),
-        text!("tanh(W C): the decoder's first state", "tanh(W C)：解码器的初始状态"),
+        match timing {
+            Timing::After => text!("tanh(W_i C): the decoder's first state", "tanh(W_i C)：解码器的初始状态"),
+            Timing::Before => text!(
+                "tanh(W_i C): the decoder's first state, here the query",
+                "tanh(W_i C)：解码器的初始状态，这里即查询"
+            ),
+        },
     );
     let keys = match timing {
-        Timing::After => text!("W h: the keys, once a sentence", "W h：键，每句一次"),
-        Timing::Before => text!("U h: the keys, once a sentence", "U h：键，每句一次"),
+        Timing::After => text!("W_a h: the keys, once a sentence", "W_a h：键，每句一次"),
+        Timing::Before => text!("U_a h: the keys, once a sentence", "U_a h：键，每句一次"),
     };
     write("k", memory.keys.dims().into(), keys);
     let begin = TargetBatch::new(&[&[BOS]], &device());
@@ -174,7 +187,7 @@ fn after(
     write(
         "h̃_1",
         readout.dims().into(),
-        text!("tanh(W [s_1; c_1]): the attentional state", "tanh(W [s_1; c_1])：注意力状态"),
+        text!("tanh(W_c [s_1; c_1]): the attentional state", "tanh(W_c [s_1; c_1])：注意力状态"),
     );
     (readout, weights)
 }
@@ -201,15 +214,33 @@ fn before(
     let joined = Tensor::cat(vec![now, seen.context, previous], 2);
     write("[s_1; c_1; y_0]", joined.dims().into(), text!("all three beside each other", "三者并排"));
     let readout = linear::apply(&decoder.readout, joined, Activation::Tanh);
-    write("r_1", readout.dims().into(), text!("tanh of a layer: the readout", "一层 tanh：读出"));
+    write(
+        "r_1",
+        readout.dims().into(),
+        text!("tanh(W_r [s_1; c_1; y_0]): the readout", "tanh(W_r [s_1; c_1; y_0])：读出"),
+    );
     (readout, weights)
 }
 
 /// Score, normalise, sum.
 fn looked(decoder: &Decoder, query: Tensor<3>, memory: &Memory, write: Write<'_>) -> (Attended, Vec<Vec<f64>>) {
     if let Some(score) = &decoder.attention.score {
+        if let Score::Additive(additive) = score {
+            let asked = linear::apply(&additive.query, query.clone(), Activation::Identity);
+            write("W_a s_0", asked.dims().into(), text!("the query, projected", "查询的投影"));
+            let hidden = (asked.unsqueeze_dim::<4>(2) + memory.keys.clone().unsqueeze_dim::<4>(1)).tanh();
+            write(
+                "tanh",
+                hidden.dims().into(),
+                text!("tanh(W_a s_0 + k_j), for every key", "tanh(W_a s_0 + k_j)，对每个键"),
+            );
+        }
         let scores = score.scores(query.clone(), memory.keys.clone());
-        write("e_1", scores.dims().into(), text!("score: the query with every key", "打分：查询与每个键"));
+        let how = match score {
+            Score::Additive(_) => text!("score: v·tanh, a number for each key", "打分：v·tanh，每个键一个数"),
+            _ => text!("score: s_1·k_j, a number for each key", "打分：s_1·k_j，每个键一个数"),
+        };
+        write("e_1", scores.dims().into(), how);
     }
     let seen = decoder.attention.attend(query, memory, Track::default());
     let weights = seen.weights.as_ref().map(|weights| weights.mean.clone());

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::board::{Curves, Figure, Lesson, Text, text};
 use super::tensors::{device, dot, look, scaled, weights};
-use crate::attention::{AttentionConfig, ScoreKind, Sizes, SourceMask, Track};
+use crate::attention::{Attention, AttentionConfig, ScoreKind, Sizes, SourceMask, Track};
 use crate::error::{Error, Result};
 use crate::init::{Draw, uniform};
 use crate::rng::Rng;
@@ -27,7 +27,7 @@ struct Measured {
     tokens_per_second: f64,
 }
 
-const STEPS: [&str; 4] = ["none", "additive", "general", "scaled-dot"];
+const STEPS: [&str; 5] = ["none", "additive", "general", "dot", "scaled-dot"];
 const SIZES: [usize; 5] = [4, 16, 64, 256, 1024];
 /// Rows of weights that a mean is taken of.
 const ROWS: usize = 200;
@@ -56,8 +56,8 @@ pub fn work() -> Result<Lesson> {
 fn trained(lesson: &mut Lesson, measured: &[Measured]) -> Result<()> {
     lesson.step(text!("1. none → additive: the bottleneck", "1. 无 → 加性：瓶颈"));
     lesson.say(text!(
-        "Without attention every word is written from one vector (Sutskever 2014). Bahdanau 2015 lets the decoder look: v·tanh(W q + U k). Trained on the toy corpus with the same recipe (measured by scripts/toy-table.sh; exact match of 500 test sentences):",
-        "没有注意力时，每个词都由一个向量写出（Sutskever 2014）。Bahdanau 2015 让解码器去看：v·tanh(W q + U k)。用同样的配方在玩具语料上训练（由 scripts/toy-table.sh 测得；500 个测试句的完全匹配）："
+        "Without attention every word is written from one vector (Sutskever 2014). Bahdanau 2015 lets the decoder look: v·tanh(W q + U k). Trained on the toy corpus with the same recipe (measured by scripts/toy-table.sh, one seed each, on the test sentences):",
+        "没有注意力时，每个词都由一个向量写出（Sutskever 2014）。Bahdanau 2015 让解码器去看：v·tanh(W q + U k)。用同样的配方在玩具语料上训练（由 scripts/toy-table.sh 在测试集上测得，各一个种子）："
     ));
     let mut table = vec![vec![
         "".into(),
@@ -81,32 +81,46 @@ fn trained(lesson: &mut Lesson, measured: &[Measured]) -> Result<()> {
         ]);
     }
     lesson.table(table);
+    lesson.say(text!(
+        "The step from none to any attention is what this table shows. Between those below, one seed tells nothing about the last percent: what multiplicative attention brought is speed, and where it looks (AER) is not what it was trained for. scaled-dot also has projections for query, key and value.",
+        "这张表说明的是从无到有的一步。其下各行之间，一个种子说明不了最后的百分之一：乘性注意力带来的是速度；看向哪里（AER）并不是训练目标。scaled-dot 另有查询、键、值的投影。"
+    ));
     Ok(())
 }
 
-/// Milliseconds of one look of 64 sentences, 30 queries at 30 keys of 512 numbers, by score; the best of three.
+/// What is timed: sentences, positions of source and target, numbers of a query and a key.
+const TIMED: [usize; 3] = [64, 30, 512];
+
+/// Times looks by score, keys made before.
 fn looks(lesson: &mut Lesson) -> serde_json::Value {
-    let kinds = [ScoreKind::Additive, ScoreKind::General, ScoreKind::ScaledDot];
-    let times = kinds.map(milliseconds);
+    let [b, l, size] = TIMED;
+    let sequence: Tensor<3> = uniform(&mut Draw::Random(&mut Rng::new(1, 0)), [b, l, size], 1.0, &device());
+    let sizes = Sizes { query: size, memory: size };
+    let of_score = |score| {
+        let config = AttentionConfig { score, size, ..AttentionConfig::default() };
+        config.init(sizes, &mut Draw::Random(&mut Rng::new(1, 1)), &device())
+    };
+    // Without projections, which belong to heads.
+    let attentions = [of_score(ScoreKind::Additive), of_score(ScoreKind::General), scaled()];
+    let times = attentions.map(|attention| milliseconds(&attention, &sequence));
     lesson.step(text!("2. additive → multiplicative: the cost", "2. 加性 → 乘性：代价"));
     lesson.say(text!(
-        "Additive needs a tanh of K numbers for every query with every key. Luong 2015 uses a product, q·W k: one matrix product, whose keys are made once a sentence. One look of 64 sentences, 30 queries at 30 keys, 512 numbers, forward, on this machine now:",
-        "加性打分对每个查询与每个键都要算 K 个数的 tanh。Luong 2015 改用乘积 q·W k：一次矩阵乘法，键每句只算一次。64 句、30 个查询注视 30 个键、512 维、仅前向，本机此刻："
+        "Additive needs a tanh of K numbers for every query with every key. Luong 2015 uses a product, q·W k, whose keys W k are made once a sentence. One look of {b} sentences, {l} queries at {l} keys, {size} numbers, keys made before, forward, on this machine now:",
+        "加性打分对每个查询与每个键都要算 K 个数的 tanh。Luong 2015 改用乘积 q·W k，键 W k 每句只算一次。{b} 句，每句 {l} 个查询关注 {l} 个键，{size} 维，键已算好，仅前向，本机此刻："
     ));
-    let mut table = vec![vec!["".into(), text!("ms", "毫秒"), "".into()]];
-    for (kind, time) in kinds.iter().zip(times) {
-        table.push(vec![kind.name().into(), format!("{time:.2}").into(), kind.about().into()]);
-    }
-    lesson.table(table);
+    let row = |name: &str, time: f64, what: &str| vec![name.into(), format!("{time:.2}").into(), what.into()];
+    lesson.table(vec![
+        vec!["".into(), text!("ms", "毫秒"), "".into()],
+        row("additive", times[0], "v·tanh(W q + k)"),
+        row("general", times[1], "q·k"),
+        row("scaled-dot", times[2], "q·k / √K"),
+    ]);
     json!({ "additive": times[0], "general": times[1], "scaled-dot": times[2] })
 }
 
-fn milliseconds(score: ScoreKind) -> f64 {
-    let [b, l, size] = [64, 30, 512];
-    let mut rng = Rng::new(1, 0);
-    let config = AttentionConfig { score, size, ..AttentionConfig::default() };
-    let attention = config.init(Sizes { query: size, memory: size }, &mut Draw::Random(&mut rng), &device());
-    let sequence: Tensor<3> = uniform(&mut Draw::Random(&mut rng), [b, l, size], 1.0, &device());
+/// Milliseconds in which a sequence is looked at by itself, the best of three.
+fn milliseconds(attention: &Attention, sequence: &Tensor<3>) -> f64 {
+    let [b, l, size] = sequence.dims();
     let mask = SourceMask::from_lengths(&vec![l; b], l, &device());
     let memory = attention.remember(sequence.clone(), mask, Tensor::zeros([b, size], &device()));
     let run = || {
@@ -120,7 +134,7 @@ fn milliseconds(score: ScoreKind) -> f64 {
 
 /// The mean of the largest weight of rows of scores between vectors from N(0, 1), by d_k, without and with scaling.
 fn sharpness(lesson: &mut Lesson) -> serde_json::Value {
-    let mean_largest = |attention: &crate::attention::Attention, size: usize| {
+    let mean_largest = |attention: &Attention, size: usize| {
         let mut rng = Rng::new(1, size as u64);
         let mut vectors =
             |n: usize| -> Vec<Vec<f64>> { (0..n).map(|_| (0..size).map(|_| rng.normal()).collect()).collect() };
@@ -130,10 +144,11 @@ fn sharpness(lesson: &mut Lesson) -> serde_json::Value {
     };
     let raw: Vec<f64> = SIZES.iter().map(|&size| mean_largest(&dot(), size)).collect();
     let small: Vec<f64> = SIZES.iter().map(|&size| mean_largest(&scaled(), size)).collect();
+    let alike = 1.0 / KEYS as f64;
     lesson.step(text!("3. multiplicative → scaled: saturation", "3. 乘性 → 缩放：饱和"));
     lesson.say(text!(
-        "The larger d_k, the larger q·k: before anything is learnt a row is one-hot, and its gradient gone (lessons `variance`, `saturation`). Vaswani 2017 divides by √d_k. The mean of the largest of {KEYS} weights, vectors from N(0, 1), {ROWS} rows (alike would be 0.1):",
-        "d_k 越大，q·k 越大：还没学到任何东西，一行就已是独热，梯度消失（见课程 `variance`、`saturation`）。Vaswani 2017 除以 √d_k。{KEYS} 个权重中最大者的均值，向量取自 N(0, 1)，{ROWS} 行（若均匀则为 0.1）："
+        "The larger d_k, the larger q·k: with numbers of variance 1 a row is almost one-hot before anything is learnt, and its gradient all but gone (the lessons `variance` and `saturation`). Vaswani 2017 divides by √d_k. The mean of the largest of {KEYS} weights, vectors from N(0, 1), {ROWS} rows (all alike would be {alike}):",
+        "d_k 越大，q·k 越大：若各数的方差为 1，还没学到任何东西，一行就几乎是独热，梯度几乎消失（见 `variance`、`saturation` 两课）。Vaswani 2017 除以 √d_k。{KEYS} 个权重中最大者的均值，向量取自 N(0, 1)，{ROWS} 行（若全部相同则为 {alike}）："
     ));
     let mut table = vec![["d_k", "q·k", "q·k/√d_k"].map(Text::from).to_vec()];
     for ((size, raw), small) in SIZES.iter().zip(&raw).zip(&small) {

@@ -21,9 +21,9 @@ pub fn work() -> Result<Lesson> {
     lesson.step(text!("1. The scores of 猫 for the four words", "1. “猫”对四个词的得分"));
     lesson.matrix(text!("scores", "得分"), &["猫"], &WORDS, &[SCORES.to_vec()]);
     lesson.step(text!("2. In proportion: s / Σ s", "2. 按比例：s / Σ s"));
-    lesson.matrix(text!("proportional", "按比例"), &["猫"], &WORDS, &proportional);
-    lesson.step(text!("3. Softmax: exp(s) / Σ exp(s)", "3. softmax:exp(s) / Σ exp(s)"));
-    lesson.matrix(text!("softmax", "softmax"), &["猫"], &WORDS, &softmax);
+    lesson.weights(text!("proportional", "按比例"), &["猫"], &WORDS, &proportional);
+    lesson.step(text!("3. Softmax: exp(s) / Σ exp(s)", "3. softmax：exp(s) / Σ exp(s)"));
+    lesson.weights(text!("softmax", "softmax"), &["猫"], &WORDS, &softmax);
     let (ratio, gap) = (softmax[0][1] / softmax[0][0], SCORES[1] - SCORES[0]);
     lesson.say(text!(
         "Proportions go by ratios (6 is three times 2), softmax by differences: a lead of {gap} makes cat exp({gap}) = {ratio:.1} times as heavy as The. It also takes negative scores, which have no proportions.",

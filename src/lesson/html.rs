@@ -9,7 +9,7 @@ use crate::plot::colour;
 
 const STYLE: &str = "body{font:16px/1.55 system-ui,'Noto Sans CJK SC','PingFang SC','Microsoft YaHei',sans-serif;\
 color:#222;max-width:52rem;margin:2rem auto;padding:0 1rem}h2{margin-top:2rem;font-size:1.15rem}\
-table{border-collapse:collapse;margin:.6rem 0}caption{text-align:left;color:#666;font-size:.9rem}\
+div.wide{overflow-x:auto}table{border-collapse:collapse;margin:.6rem 0}caption{text-align:left;color:#666;font-size:.9rem}\
 th,td{padding:.25rem .7rem;border:1px solid #e8e8e8;text-align:right;font-variant-numeric:tabular-nums}\
 th{font-weight:600;background:#fafafa}td.word{text-align:left}\
 .differs,.agrees{border-left:4px solid #d55e00;background:#fff7f0;padding:.6rem .9rem;margin:1rem 0}\
@@ -54,49 +54,56 @@ fn coded(text: &str) -> String {
     pieces.collect()
 }
 
-/// A matrix whose cells are as dark as they are large, if all of them are weights.
+/// A matrix; weights are as dark as they are large.
 fn drawn(matrix: &Matrix, language: Language) -> String {
     let whole = terminal::is_whole(matrix);
-    let weights = matrix.values.iter().flatten().all(|x| (0.0..=1.0).contains(x));
-    let mut text = format!("<table>\n<caption>{}</caption>\n<tr><th></th>", escape(matrix.name.to(language)));
-    text += &matrix.columns.iter().map(|name| format!("<th>{}</th>", escape(name.as_str()))).collect::<String>();
+    let mut text = format!(
+        "<div class=\"wide\"><table>\n<caption>{}</caption>\n<tr><th></th>",
+        escape(matrix.name.to(language))
+    );
+    text +=
+        &matrix.columns.iter().map(|name| format!("<th>{}</th>", escape(name.to(language)))).collect::<String>();
     text += "</tr>\n";
     for (name, values) in matrix.rows.iter().zip(&matrix.values) {
-        text += &format!("<tr><th>{}</th>", escape(name.as_str()));
+        text += &format!("<tr><th>{}</th>", escape(name.to(language)));
         for &value in values {
             let shade = value as f32;
-            let ink = if weights && colour::is_dark(shade) { "#fff" } else { "#222" };
-            let back = if weights { colour::of(shade) } else { "#fff".into() };
+            let ink = if matrix.weights && colour::is_dark(shade) { "#fff" } else { "#222" };
+            let back = if matrix.weights { colour::of(shade) } else { "#fff".into() };
             let cell = terminal::cell(value, whole);
             text += &format!("<td style=\"background:{back};color:{ink}\">{cell}</td>");
         }
         text += "</tr>\n";
     }
-    text + "</table>\n"
+    text + "</table></div>\n"
 }
 
 fn table(rows: &[Vec<Text>], language: Language) -> String {
     let row = |(i, cells): (usize, &Vec<Text>)| {
         let cell = |(column, cell): (usize, &Text)| match (i, column) {
             (0, _) | (_, 0) => format!("<th>{}</th>", escape(cell.to(language))),
+            _ if !terminal::is_number(cell.to(language)) => {
+                format!("<td class=\"word\">{}</td>", escape(cell.to(language)))
+            }
             _ => format!("<td>{}</td>", escape(cell.to(language))),
         };
         format!("<tr>{}</tr>\n", cells.iter().enumerate().map(cell).collect::<String>())
     };
-    format!("<table>\n{}</table>\n", rows.iter().enumerate().map(row).collect::<String>())
+    format!(
+        "<div class=\"wide\"><table>\n{}</table></div>\n",
+        rows.iter().enumerate().map(row).collect::<String>()
+    )
 }
 
 fn both(compared: &Compared, language: Language) -> String {
-    let [course, right] = match language {
-        Language::English => ["course", "right"],
-        Language::Chinese => ["课程", "正确"],
-    };
+    let [course, right] = terminal::sides(language);
     let class = if compared.agrees { "agrees" } else { "differs" };
     format!(
-        "<div class=\"{class}\"><b>{}</b><br/>{course}: {}<br/>{right}: {}<br/>{}</div>\n",
+        "<div class=\"{class}\"><b>{}</b><br/>{course} <code>{}</code><br/>{right} <code>{}</code><br/>{}{}</div>\n",
         escape(compared.what.to(language)),
-        escape(compared.printed.as_str()),
+        escape(compared.printed.to(language)),
         escape(compared.computed.as_str()),
+        terminal::verdict(compared, language),
         coded(compared.why.to(language))
     )
 }

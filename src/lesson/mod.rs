@@ -40,6 +40,8 @@ pub struct Entry {
     about: [&'static str; 2],
     /// How it is worked out.
     pub work: Work,
+    /// Whether it has a picture.
+    pub drawn: bool,
 }
 
 /// How a lesson is worked out.
@@ -65,11 +67,11 @@ impl Entry {
 
 /// Every lesson, in the order of the course.
 pub const LESSONS: [Entry; 13] = [
-    entry(
+    drawn(
         "bottleneck",
         [
             "one vector C against C_i: The cat eats fish → 猫 吃 鱼",
-            "一个向量 C 与 C_i:The cat eats fish → 猫 吃 鱼",
+            "一个向量 C 与 C_i：The cat eats fish → 猫 吃 鱼",
         ],
         Work::Model(bottleneck::work),
     ),
@@ -83,40 +85,40 @@ pub const LESSONS: [Entry; 13] = [
         ["query, key and value in three everyday pictures", "查询、键、值：三个生活中的例子"],
         Work::Alone(roles::work),
     ),
-    entry("qkv", ["three tokens, from input to context", "三个词元，从输入到上下文"], Work::Alone(qkv::work)),
-    entry(
+    drawn("qkv", ["three tokens, from input to context", "三个词元，从输入到上下文"], Work::Alone(qkv::work)),
+    drawn(
         "three-by-three",
         ["three queries, three keys, values of two numbers", "三个查询、三个键、二维的值"],
         Work::Alone(three_by_three::work),
     ),
-    entry(
+    drawn(
         "variance",
         ["why scores are scaled: the variance of q·k", "为什么要缩放：q·k 的方差"],
         Work::Alone(variance::work),
     ),
-    entry(
+    drawn(
         "saturation",
         ["softmax saturates and its gradient vanishes", "softmax 饱和，梯度消失"],
         Work::Alone(saturation::work),
     ),
-    entry(
+    drawn(
         "masks",
         ["padding and causal masks, with the gradient", "填充掩码与因果掩码，以及梯度"],
         Work::Alone(masks::work),
     ),
     entry("shapes", ["the ledger of dimensions", "维度账本"], Work::Alone(shapes::work)),
-    entry(
+    drawn(
         "heads",
         ["512 = 8 × 64: same cost, eight views", "512 = 8 × 64：代价相同，八个视角"],
         Work::Model(heads::work),
     ),
-    entry("complexity", ["T² and T²d, counted and timed", "T² 与 T²d：计数与实测"], Work::Alone(complexity::work)),
+    drawn("complexity", ["T² and T²d, counted and timed", "T² 与 T²d：计数与实测"], Work::Alone(complexity::work)),
     entry(
         "dataflow",
         ["every tensor of one step, with its shape", "一步之中的每个张量及其形状"],
         Work::Timing(dataflow::work),
     ),
-    entry(
+    drawn(
         "evolution",
         [
             "none → additive → multiplicative → scaled: what each step cured",
@@ -127,7 +129,11 @@ pub const LESSONS: [Entry; 13] = [
 ];
 
 const fn entry(name: &'static str, about: [&'static str; 2], work: Work) -> Entry {
-    Entry { name, about, work }
+    Entry { name, about, work, drawn: false }
+}
+
+const fn drawn(name: &'static str, about: [&'static str; 2], work: Work) -> Entry {
+    Entry { name, about, work, drawn: true }
 }
 
 /// The lesson of a name.

@@ -1,6 +1,6 @@
 //! A lesson's picture.
 
-use super::board::{Curves, Figure, Language, Lesson};
+use super::board::{Curves, Figure, Language, Lesson, Text};
 use crate::error::Result;
 use crate::plot::curves::{self, Chart, Scale};
 use crate::plot::heatmap::{self, Panel};
@@ -18,14 +18,18 @@ pub fn svg(lesson: &Lesson, language: Language) -> Result<Option<String>> {
                 values.iter().map(|row| row.iter().map(|&x| x as f32).collect()).collect()
             };
             let values: Vec<Vec<Vec<f32>>> = matrices.iter().map(|(matrix, _)| narrow(&matrix.values)).collect();
+            let names = |names: &[Text]| names.iter().map(|name| name.to(language).to_owned()).collect();
+            let labels: Vec<[Vec<String>; 2]> =
+                matrices.iter().map(|(matrix, _)| [names(&matrix.columns), names(&matrix.rows)]).collect();
             let panels: Vec<Panel<'_>> = matrices
                 .iter()
                 .zip(&values)
-                .map(|((matrix, most), values)| Panel {
+                .zip(&labels)
+                .map(|(((matrix, most), values), [columns, rows])| Panel {
                     title: matrix.name.to(language),
                     axes: [across.to(language), down.to(language)],
-                    columns: &matrix.columns,
-                    rows: &matrix.rows,
+                    columns,
+                    rows,
                     values,
                     most: *most as f32,
                 })

@@ -29,7 +29,7 @@ pub fn work() -> Result<Lesson> {
 }
 
 fn board(x: &[Vec<f64>], qkv: [Tensor<3>; 3], [raw, small, weights, context]: [&[Vec<f64>]; 4]) -> Lesson {
-    let mut lesson = Lesson::new("qkv", text!("Three tokens look at each other", "三个词元互相注视"));
+    let mut lesson = Lesson::new("qkv", text!("Three tokens look at each other", "三个词元互相关注"));
     lesson.step(text!("1. The input X", "1. 输入 X"));
     lesson.say(text!(
         "\"I love NN\": one row a token, four numbers each (d_k = 4). They are one-hot, so that you can follow every number.",
@@ -38,7 +38,7 @@ fn board(x: &[Vec<f64>], qkv: [Tensor<3>; 3], [raw, small, weights, context]: [&
     lesson.matrix(text!("X [3 × 4]", "X [3 × 4]"), &TOKENS, &DIMENSIONS, x);
     lesson.step(text!(
         "2. Query, key and value: Q = X W_q, K = X W_k, V = X W_v",
-        "2. 查询、键、值：Q = X W_q,K = X W_k,V = X W_v"
+        "2. 查询、键、值：Q = X W_q，K = X W_k，V = X W_v"
     ));
     lesson.say(text!(
         "The query is what a token asks, the key what it can be found by, the value what it gives. Here all three W are the identity, so Q = K = V = X.",
@@ -49,7 +49,7 @@ fn board(x: &[Vec<f64>], qkv: [Tensor<3>; 3], [raw, small, weights, context]: [&
     }
     lesson.step(text!("3. Score: Q Kᵀ", "3. 打分：Q Kᵀ"));
     lesson.matrix(
-        text!("scores [3 × 3], rows ask, columns answer", "得分 [3 × 3]，行发问，列应答"),
+        text!("scores [3 × 3]: a row asks, a column answers", "得分 [3 × 3]，行为查询，列为键"),
         &TOKENS,
         &TOKENS,
         raw,
@@ -57,7 +57,7 @@ fn board(x: &[Vec<f64>], qkv: [Tensor<3>; 3], [raw, small, weights, context]: [&
     lesson.step(text!("4. Scale: divide by √d_k = √4 = 2", "4. 缩放：除以 √d_k = √4 = 2"));
     lesson.matrix(text!("scaled [3 × 3]", "缩放后 [3 × 3]"), &TOKENS, &TOKENS, small);
     lesson.step(text!("5. Normalise: softmax of each row", "5. 归一化：逐行 softmax"));
-    lesson.matrix(text!("weights [3 × 3]", "权重 [3 × 3]"), &TOKENS, &TOKENS, weights);
+    lesson.weights(text!("weights [3 × 3]", "权重 [3 × 3]"), &TOKENS, &TOKENS, weights);
     let sums = row_sums(weights);
     let told: Vec<String> = sums.iter().map(|sum| format!("{sum:.10}")).collect();
     let told = told.join(", ");
@@ -65,11 +65,16 @@ fn board(x: &[Vec<f64>], qkv: [Tensor<3>; 3], [raw, small, weights, context]: [&
     lesson.step(text!("6. Sum: weights times V", "6. 求和：权重乘 V"));
     lesson.matrix(text!("context [3 × 4]", "上下文 [3 × 4]"), &TOKENS, &DIMENSIONS, context);
     lesson.step(text!("The trace of query 0, \"I\"", "跟踪查询 0：“I”"));
-    let (exp, sum) = (small[0][0].exp(), small[0].iter().map(|z| z.exp()).sum::<f64>());
-    let [w0, w1, w2] = [weights[0][0], weights[0][1], weights[0][2]];
+    let list = |numbers: &[f64], decimals: usize| {
+        numbers.iter().map(|x| format!("{x:.decimals$}")).collect::<Vec<_>>().join(", ")
+    };
+    let (q, scores, scaled) = (list(&x[0], 0), list(&raw[0], 0), list(&small[0], 1));
+    let exps: Vec<f64> = small[0].iter().map(|z| z.exp()).collect();
+    let (sum, exps) = (exps.iter().sum::<f64>(), list(&exps, 4));
+    let (rows, result) = (list(&weights[0], 4), list(&context[0], 4));
     lesson.say(text!(
-        "q0 = (1, 0, 0, 0); scores 1, 0, 0; over 2: 0.5, 0, 0; exp: {exp:.4}, 1, 1, together {sum:.4}; weights {exp:.4}/{sum:.4} = {w0:.4}, 1/{sum:.4} = {w1:.4}, {w2:.4}; context {w0:.4}·v0 + {w1:.4}·v1 + {w2:.4}·v2 = ({w0:.4}, {w1:.4}, {w2:.4}, 0).",
-        "q0 = (1, 0, 0, 0)；得分 1, 0, 0；除以 2:0.5, 0, 0；取指数：{exp:.4}, 1, 1，合计 {sum:.4}；权重 {exp:.4}/{sum:.4} = {w0:.4},1/{sum:.4} = {w1:.4}, {w2:.4}；上下文 {w0:.4}·v0 + {w1:.4}·v1 + {w2:.4}·v2 = ({w0:.4}, {w1:.4}, {w2:.4}, 0)。"
+        "q = ({q}); scores {scores}; over 2: {scaled}; exp: {exps}, together {sum:.4}; each over the sum: weights {rows}; the rows of V by these weights: ({result}).",
+        "q = ({q})；得分 {scores}；除以 2：{scaled}；取指数：{exps}，合计 {sum:.4}；各除以总和得权重 {rows}；按此权重对 V 的各行求和：({result})。"
     ));
     compare(&mut lesson, x, [raw, small, weights, context]);
     let panel = |name, values, most| (matrix(name, &TOKENS, &TOKENS, values), most);
@@ -94,7 +99,7 @@ fn compare(lesson: &mut Lesson, x: &[Vec<f64>], [raw, small, weights, context]: 
         weights,
         text!(
             "exp(0.5)/(exp(0.5) + 2) = {right:.4}; 0.39, 0.30, 0.30 is no softmax of (0.5, 0, 0): it sums to 0.99.",
-            "exp(0.5)/(exp(0.5) + 2) = {right:.4};0.39、0.30、0.30 不是 (0.5, 0, 0) 的 softmax：其和为 0.99。"
+            "exp(0.5)/(exp(0.5) + 2) = {right:.4}；0.39、0.30、0.30 不是 (0.5, 0, 0) 的 softmax：其和为 0.99。"
         ),
     );
     let in_output = lesson.compare(

@@ -6,6 +6,8 @@ use super::board::{Curves, Figure, Lesson, Printed, text};
 use super::tensors::{device, dot, look, rows, tensor_on, weights};
 use crate::error::Result;
 
+/// The d_k of the example.
+const LARGE: f64 = 512.0;
 const GAPS: [f64; 6] = [0.0, 1.0, 2.0, 4.0, 8.0, 16.0];
 
 /// The larger of two weights whose scores differ by `gap`, and its gradient by its own score.
@@ -29,20 +31,21 @@ pub fn work() -> Result<Lesson> {
     let mut lesson = Lesson::new("saturation", text!("Softmax saturates", "softmax 的饱和"));
     lesson.step(text!("Two scores, the gap between them from 0 to 16", "两个得分，差距从 0 到 16"));
     lesson.say(text!(
-        "p is the weight of the larger score, p (1 − p) its gradient. With a gap of 16 the row is one-hot to the eye and the gradient is gone: whatever the loss says, the scores no longer hear it.",
-        "p 是较大得分的权重，p (1 − p) 是它的梯度。差距为 16 时，这一行看上去已是独热，梯度消失：无论损失说什么，得分都听不见了。"
+        "p is the weight of the larger score, p (1 − p) its gradient. With a gap of 16 the row is one-hot to the eye and the gradient is gone: inside a network, whatever the loss says, the scores no longer hear it. (At the output, cross-entropy and softmax together have the gradient p − y, which does not vanish when the model is wrong.)",
+        "p 是较大得分的权重，p (1 − p) 是它的梯度。差距为 16 时，这一行看上去已是独热，梯度消失：在网络内部，无论损失说什么，得分都听不见了。（在输出端，交叉熵与 softmax 合起来的梯度是 p − y，模型出错时并不消失。）"
     ));
     let mut table = vec![vec![text!("gap", "差距"), "p".into(), "p (1 − p)".into()]];
     for ((gap, p), gradient) in GAPS.iter().zip(&larger).zip(&gradients) {
         table.push(vec![gap.to_string().into(), format!("{p:.7}").into(), format!("{gradient:.10}").into()]);
     }
     lesson.table(table);
+    let gap = (2.0 * LARGE).sqrt();
     lesson.say(text!(
-        "Scores of vectors with d_k numbers differ by about √d_k (lesson `variance`): √512 = 22.6. That is why they are divided by √d_k.",
-        "d_k 维向量的得分大约相差 √d_k(见课程 `variance`)：√512 = 22.6。这正是要除以 √d_k 的原因。"
+        "Scores of vectors with d_k numbers spread with a standard deviation of √d_k (the lesson `variance`), gaps between two of them with √(2 d_k): {gap:.1} for d_k = {LARGE}. Divided by √d_k gaps spread with √2, whatever the size.",
+        "d_k 维向量的得分的标准差是 √d_k（见 `variance` 一课），两个得分之差的标准差是 √(2 d_k)：d_k = {LARGE} 时为 {gap:.1}。除以 √d_k 后，无论多少维，差的标准差都是 √2。"
     ));
     let printed = [Printed("0.5 0.7311 0.8808 0.982 0.99967 1.0"), Printed("0.25 0.1966 0.105 0.0177 0.00034 0")];
-    let at_8 = larger[4];
+    let (at_8, at_16) = (larger[4], gradients[5]);
     let p = lesson.compare(
         text!("larger probability", "较大的概率"),
         &printed[0],
@@ -56,29 +59,36 @@ pub fn work() -> Result<Lesson> {
         text!("gradient", "梯度"),
         &printed[1],
         std::slice::from_ref(&gradients),
-        text!("Rounded rightly.", "四舍五入正确。"),
+        text!(
+            "But at a gap of 16 it is {at_16:.1e}, not 0: rounded to a whole number only.",
+            "但差距为 16 时是 {at_16:.1e}，不是 0：只有取整才得到它。"
+        ),
     );
+    let (x, curve) = curve();
     lesson.number(
         "saturation",
         json!({
             "gap": GAPS, "larger_probability": larger, "gradient": gradients,
+            "curve": { "gap": x, "larger_probability": curve[0], "gradient": curve[1] },
             "text": { "larger_probability": printed[0].values()[0], "gradient": printed[1].values()[0] },
             "agrees": { "larger_probability": p, "gradient": g },
             "why": "at a gap of 8 the larger probability is 0.9996646, which rounds to 0.99966; the text prints 0.99967",
         }),
     );
-    lesson.figure = Some(figure());
+    let [larger, gradients] = curve;
+    lesson.figure = Some(Figure::Curves(Curves {
+        title: text!("The weight of the larger score, and its gradient", "较大得分的权重及其梯度"),
+        axes: [text!("gap between the scores", "得分之差"), text!("value", "数值")],
+        logarithmic: [false, false],
+        x,
+        series: vec![(text!("p", "p"), larger), (text!("p (1 − p)", "p (1 − p)"), gradients)],
+    }));
     Ok(lesson)
 }
 
-fn figure() -> Figure {
-    let x: Vec<f64> = (0..=16).map(f64::from).collect();
-    let (larger, gradients): (Vec<f64>, Vec<f64>) = x.iter().map(|&gap| at(gap)).unzip();
-    Figure::Curves(Curves {
-        title: text!("The weight of the larger score, and its gradient", "较大得分的权重及其梯度"),
-        axes: [text!("gap between the scores", "得分之差"), text!("", "")],
-        logarithmic: [false, true],
-        x,
-        series: vec![(text!("p", "p"), larger), (text!("p (1 − p)", "p (1 − p)"), gradients)],
-    })
+/// Gaps from 0 to 16, with p and its gradient at each.
+fn curve() -> (Vec<f64>, [Vec<f64>; 2]) {
+    let gaps: Vec<f64> = (0..=16).map(f64::from).collect();
+    let (larger, gradients) = gaps.iter().map(|&gap| at(gap)).unzip();
+    (gaps, [larger, gradients])
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::board::{Lesson, Text, text};
 use super::tensors::{device, look, row_sums, rows, scaled};
-use crate::attention::{AttentionConfig, ScoreKind, Sizes};
+use crate::attention::{AttentionConfig, ScoreKind, Sight, Sizes, SourceMask};
 use crate::error::Result;
 use crate::init::Draw;
 use crate::rng::Rng;
@@ -43,20 +43,20 @@ fn course(lesson: &mut Lesson, rng: &mut Rng) -> serde_json::Value {
     let weights = seen.weights.map(|weights| weights.mean.dims()).unwrap_or_default();
     lesson.step(text!(
         "1. Batch {b}, target {t}, source {s}, d_k {k}, d_v {v}",
-        "1. 批 {b}，目标 {t}，源 {s},d_k {k},d_v {v}"
+        "1. 批 {b}，目标 {t}，源 {s}，d_k {k}，d_v {v}"
     ));
     let row = |name: &str, shape: &[usize], letters: Text| vec![name.into(), told(shape).into(), letters];
     let [target, source] =
-        [text!("batch, target, d_k", "批，目标，d_k"), text!("batch, source, d_k", "批，源，d_k")];
-    let pairs = text!("batch, target, source", "批，目标，源");
+        [text!("batch, target, d_k", "批, 目标, d_k"), text!("batch, source, d_k", "批, 源, d_k")];
+    let pairs = text!("batch, target, source", "批, 目标, 源");
     lesson.table(vec![
         vec!["".into(), text!("shape", "形状"), "".into()],
         row("Q", &queries.dims(), target),
         row("K", &keys.dims(), source),
-        row("V", &values.dims(), text!("batch, source, d_v", "批，源，d_v")),
+        row("V", &values.dims(), text!("batch, source, d_v", "批, 源, d_v")),
         row("Q Kᵀ / √d_k", &scores, pairs.clone()),
         row("softmax", &weights, pairs),
-        row("output", &output, text!("batch, target, d_v", "批，目标，d_v")),
+        row("output", &output, text!("batch, target, d_v", "批, 目标, d_v")),
     ]);
     lesson.say(text!(
         "d_k must be the same in Q and K, the number of positions in K and V; d_v is free. The output has a row for each query, as wide as a value.",
@@ -79,10 +79,10 @@ fn homework(lesson: &mut Lesson, rng: &mut Rng) -> serde_json::Value {
         .fold(1.0, |far: f64, sum| if (sum - 1.0).abs() > (far - 1.0).abs() { sum } else { far });
     let shape_told = told(&shape);
     let (count, far) = (sums.len(), (furthest - 1.0).abs());
-    lesson.step(text!("2. Homework: batch {b}, sequence {l}, d_k {k}", "2. 作业：批 {b}，序列 {l},d_k {k}"));
+    lesson.step(text!("2. Homework: batch {b}, sequence {l}, d_k {k}", "2. 作业：批 {b}，序列 {l}，d_k {k}"));
     lesson.say(text!(
         "A sequence that looks at itself: weights {shape_told}; all {count} rows sum to 1 (the furthest is off by {far:.0e}).",
-        "序列注视自己：权重 {shape_told}；全部 {count} 行之和为 1(最大偏差 {far:.0e})。"
+        "序列关注自身：权重 {shape_told}；全部 {count} 行之和为 1（最大偏差 {far:.0e}）。"
     ));
     json!({ "batch": b, "seq": l, "d_k": k, "weights": shape, "row_sum": furthest })
 }
@@ -105,16 +105,25 @@ fn products(lesson: &mut Lesson, rng: &mut Rng) -> serde_json::Value {
 }
 
 fn heads(lesson: &mut Lesson) -> serde_json::Value {
+    let [b, t, model, n] = [2, 5, 512, 8];
     let config =
-        AttentionConfig { score: ScoreKind::ScaledDot, heads: 8, size: 512, ..AttentionConfig::default() };
-    let sizes = Sizes { query: 512, memory: 512 };
-    let attention = config.init(sizes, &mut Draw::Blank, &device());
-    let size = attention.projections.as_ref().map_or(0, |projections| projections.head_size());
-    let (heads, whole) = (attention.heads(), attention.context_size(512));
-    lesson.step(text!("4. Heads", "4. 多头"));
-    lesson.say(text!(
-        "d_model = {whole} in {heads} heads: d_k = {whole} / {heads} = {size}. Q [batch, {whole}] is cut into [batch, {heads}, {size}]; the heads' contexts are put together to {whole} again.",
-        "d_model = {whole},{heads} 个头：d_k = {whole} / {heads} = {size}。Q [批，{whole}] 切成 [批，{heads}, {size}]；各头的上下文再拼回 {whole}。"
-    ));
-    json!({ "d_model": whole, "heads": heads, "d_k": size })
+        AttentionConfig { score: ScoreKind::ScaledDot, heads: n, size: model, ..AttentionConfig::default() };
+    let attention = config.init(Sizes { query: model, memory: model }, &mut Draw::Blank, &device());
+    let sequence = Tensor::<3>::zeros([b, t, model], &device());
+    let mask = SourceMask::from_lengths(&[t; 2], t, &device());
+    let queries = attention.projections.as_ref().map(|projections| projections.queries(sequence.clone()).dims());
+    let seen = attention.attend_to_self(sequence.clone(), mask, Sight::Whole);
+    let weights = seen.weights.and_then(|weights| Some(weights.heads?.dims())).unwrap_or_default();
+    let [rows, _, size] = queries.unwrap_or_default();
+    let cut = [rows / n, n, t, size];
+    lesson.step(text!("4. Heads: d_model {model} = {n} × {size}", "4. 多头：d_model {model} = {n} × {size}"));
+    let row = |name: Text, shape: &[usize]| vec![name, told(shape).into()];
+    lesson.table(vec![
+        vec!["".into(), text!("shape", "形状")],
+        row(text!("sequence", "序列"), &sequence.dims()),
+        row(text!("Q, cut into heads", "Q，切成多头"), &cut),
+        row(text!("weights of each head", "各头的权重"), &weights),
+        row(text!("contexts, put together and mixed by W_o", "上下文，拼接并由 W_o 混合"), &seen.context.dims()),
+    ]);
+    json!({ "d_model": model, "heads": n, "d_k": size, "queries": cut, "weights": weights, "output": seen.context.dims() })
 }

@@ -39,22 +39,23 @@ fn in_language(rows: &[Vec<Text>], language: Language) -> Vec<Vec<String>> {
 
 fn drawn(matrix: &Matrix, language: Language) -> String {
     let whole = is_whole(matrix);
-    let head = std::iter::once(String::new()).chain(matrix.columns.iter().cloned()).collect();
-    let rows = matrix.rows.iter().zip(&matrix.values).map(|(name, values)| {
-        std::iter::once(name.clone()).chain(values.iter().map(|&x| cell(x, whole))).collect()
-    });
+    let name = |name: &Text| name.to(language).to_owned();
+    let head = std::iter::once(String::new()).chain(matrix.columns.iter().map(name)).collect();
+    let rows =
+        matrix.rows.iter().zip(&matrix.values).map(|(row, values)| {
+            std::iter::once(name(row)).chain(values.iter().map(|&x| cell(x, whole))).collect()
+        });
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(rows).collect();
     format!("{}\n{}", matrix.name.to(language), aligned(&rows))
 }
 
-/// Columns as wide as their widest cell: the first flush left, numbers flush right.
+/// Columns as wide as their widest cell, those of numbers flush right.
 fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max();
     let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
     let body = |column: usize| rows.iter().skip(1).filter_map(move |row| row.get(column));
-    let numbers: Vec<bool> =
-        (0..columns).map(|column| column > 0 && body(column).all(|cell| is_number(cell))).collect();
+    let numbers: Vec<bool> = (0..columns).map(|column| body(column).all(|cell| is_number(cell))).collect();
     let mut text = String::new();
     for row in rows {
         let mut line = String::new();
@@ -69,23 +70,38 @@ fn aligned(rows: &[Vec<String>]) -> String {
 }
 
 /// Whether a cell is flush right: it begins as a number does, or is empty.
-fn is_number(cell: &str) -> bool {
+pub(super) fn is_number(cell: &str) -> bool {
     cell.is_empty() || cell.starts_with(|c: char| c.is_ascii_digit() || "−-–".contains(c))
 }
 
-fn both(compared: &Compared, language: Language) -> String {
-    let [course, right, same, other] = match language {
-        Language::English => ["course", "right", "The course is right.", "They differ."],
-        Language::Chinese => ["课程", "正确", "课程正确。", "两者不同。"],
+/// What the two sides of a comparison are called.
+pub(super) fn sides(language: Language) -> [&'static str; 2] {
+    match language {
+        Language::English => ["course", "right"],
+        Language::Chinese => ["课程", "应为"],
+    }
+}
+
+/// Whether the sides agree, in words.
+pub(super) fn verdict(compared: &Compared, language: Language) -> String {
+    let verdict = match (language, compared.agrees) {
+        (Language::English, true) => "They agree. ",
+        (Language::English, false) => "They differ. ",
+        (Language::Chinese, true) => "两者一致。",
+        (Language::Chinese, false) => "两者不同。",
     };
-    let verdict = if compared.agrees { same } else { other };
+    verdict.to_owned()
+}
+
+fn both(compared: &Compared, language: Language) -> String {
+    let [course, right] = sides(language);
     let width = course.width().max(right.width());
     let line = |name: &str, text: &str| format!("  {name}{}  {text}\n", " ".repeat(width - name.width()));
-    let why = format!("{verdict} {}", compared.why.to(language));
+    let why = verdict(compared, language) + compared.why.to(language);
     format!(
         "{}\n{}{}{}",
         compared.what.to(language),
-        line(course, &compared.printed),
+        line(course, compared.printed.to(language)),
         line(right, &compared.computed),
         folded(&why, WIDTH - 2).lines().map(|line| format!("  {line}\n")).collect::<String>()
     )
@@ -111,8 +127,10 @@ fn words(paragraph: &str) -> Vec<&str> {
     let (mut start, mut before) = (0, None::<char>);
     for (at, c) in paragraph.char_indices() {
         let wide = |c: char| c.width() == Some(2);
+        // Formulas stay whole.
+        let equals = paragraph[..at].ends_with("= ") || paragraph[at..].starts_with('=');
         let begins = before.is_some_and(|before| {
-            (before == ' ' && c != ' ')
+            (before == ' ' && c != ' ' && !equals)
                 || ((wide(c) || wide(before))
                     && !"，。；：、）”！？,.;:)".contains(c)
                     && !"（“".contains(before)
@@ -148,7 +166,7 @@ mod tests {
         assert_eq!(told(&lesson, Language::English), right);
         assert!(
             told(&lesson, Language::Chinese)
-                .contains("  课程  0.5 0.3\n  正确  0.5000 0.2500\n  两者不同。 原因。\n")
+                .contains("  课程  0.5 0.3\n  应为  0.5000 0.2500\n  两者不同。原因。\n")
         );
         assert_eq!(folded("aa bb cc", 5), "aa bb\ncc\n");
         assert_eq!(folded("注意力是软的。", 6), "注意力\n是软\n的。\n");

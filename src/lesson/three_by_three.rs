@@ -38,12 +38,9 @@ pub fn work() -> Result<Lesson> {
     lesson.step(text!("2. Score, then divide by √4 = 2", "2. 打分，再除以 √4 = 2"));
     lesson.matrix(text!("Q Kᵀ", "Q Kᵀ"), &QUERIES, &KEYS, &raw);
     lesson.matrix(text!("Q Kᵀ / √4", "Q Kᵀ / √4"), &QUERIES, &KEYS, &small);
-    lesson.step(text!(
-        "3. Normalise: with scaling, and without for comparison",
-        "3. 归一化：缩放的，以及作比较的不缩放的"
-    ));
-    lesson.matrix(text!("weights", "权重"), &QUERIES, &KEYS, &scaled_weights);
-    lesson.matrix(text!("weights without scaling", "不缩放的权重"), &QUERIES, &KEYS, &unscaled);
+    lesson.step(text!("3. Normalise: with scaling, and without for comparison", "3. 归一化：缩放与不缩放的对比"));
+    lesson.weights(text!("weights", "权重"), &QUERIES, &KEYS, &scaled_weights);
+    lesson.weights(text!("weights without scaling", "不缩放的权重"), &QUERIES, &KEYS, &unscaled);
     lesson.say(text!(
         "Without scaling the gaps between scores are twice as wide: rows are steeper, and what is behind gets less.",
         "不缩放时得分的差距大一倍：每行更陡，落后者得到的更少。"
@@ -103,16 +100,17 @@ fn compare(
         ),
     );
     let why = text!(
-        "4 and 1 are what to expect of vectors from N(0, 1) (lesson `variance`), not of these nine scores.",
-        "4 和 1 是对 N(0, 1) 向量的期望（见课程 `variance`），并不是这九个得分的方差。"
+        "4 and 1 are what to expect of vectors from N(0, 1) (the lesson `variance`), not of these nine scores.",
+        "4 和 1 是 N(0, 1) 向量得分方差的期望值（见 `variance` 一课），不是这九个得分的方差。"
     );
     let names =
         [text!("variance before scaling", "缩放前的方差"), text!("variance after scaling", "缩放后的方差")];
     let said = ["about d_k = 4", "about 1"];
+    let told = [text!("about d_k = 4", "约 d_k = 4"), text!("about 1", "约 1")];
     let near = |right: f64, expected: f64| (right - expected).abs() < 0.5 * expected;
     let agree = [near(variances[0], 4.0), near(variances[1], 1.0)];
-    for (i, name) in names.into_iter().enumerate() {
-        lesson.compared(name, said[i].into(), format!("{:.4}", variances[i]), agree[i], why.clone());
+    for (i, (name, told)) in names.into_iter().zip(told).enumerate() {
+        lesson.compared(name, told, format!("{:.4}", variances[i]), agree[i], why.clone());
     }
     let agrees = json!({
         "weights": weights, "weights_unscaled": without, "context": summed,

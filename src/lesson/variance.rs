@@ -13,7 +13,7 @@ const SIZES: [usize; 4] = [4, 16, 64, 512];
 const SAMPLES: usize = 20_000;
 /// Pairs that are scored together.
 const BATCH: usize = 2000;
-/// Four standard errors of the variance of a normal sample: 4 √(2/20000) = 4 %; products of few numbers have longer tails.
+/// How far a sampled variance may be from what to expect: four to six of its standard errors, which the lesson shows.
 const TOLERANCE: f64 = 0.06;
 
 /// The variance of the scores of independent pairs, and its standard error.
@@ -65,8 +65,8 @@ pub fn work() -> Result<Lesson> {
         "{SAMPLES} 对 N(0, 1) 向量的 Var(q·k)"
     ));
     lesson.say(text!(
-        "q·k is a sum of d_k products, each with mean 0 and variance 1; they are independent, so the variances add up: d_k. Divided by √d_k it is 1 again, whatever the size.",
-        "q·k 是 d_k 个乘积之和，每个均值为 0、方差为 1；它们相互独立，方差相加得 d_k。除以 √d_k 后，无论多少维，方差又是 1。"
+        "q·k is a sum of d_k products, each with mean 0 and variance 1; they are independent, so the variances add up: d_k. Dividing the score by √d_k divides its variance by d_k: 1, whatever the size.",
+        "q·k 是 d_k 个乘积之和，每个均值为 0、方差为 1；它们相互独立，方差相加得 d_k。得分除以 √d_k，方差就除以 d_k：无论多少维，方差恢复为 1。"
     ));
     let mut table = vec![["d_k", "Var(q·k)", "±", "Var(q·k/√d_k)", "±", "√d_k"].map(Text::from).to_vec()];
     for ((size, raw), small) in SIZES.iter().zip(&raw).zip(&small) {
@@ -76,10 +76,11 @@ pub fn work() -> Result<Lesson> {
         );
     }
     lesson.table(table);
-    let share = 100.0 * small[3].error / small[3].variance;
+    let shares = small.iter().map(|spread| 100.0 * spread.error / spread.variance);
+    let (least, most) = shares.fold((f64::INFINITY, 0.0f64), |(a, b), x| (a.min(x), b.max(x)));
     lesson.say(text!(
-        "± is the standard error of the variance, here about {share:.1} %: another seed prints other last digits.",
-        "± 是方差的标准误，这里约为 {share:.1}%：换一个种子，末位数字就会不同。"
+        "± is the standard error of the variance, here {least:.1} to {most:.1} %: another seed prints other last digits.",
+        "± 是方差的标准误，这里为 {least:.1} 到 {most:.1} %：换一个种子，末位数字就会不同。"
     ));
     compare(&mut lesson, &raw, &small);
     lesson.figure = Some(figure(&raw, &small));
@@ -92,15 +93,18 @@ fn compare(lesson: &mut Lesson, raw: &[Spread], small: &[Spread]) {
         printed.iter().zip(SIZES).all(|(x, size)| (x / expected(size) - 1.0).abs() <= TOLERANCE)
     };
     let agrees = [near(&printed[0], &|size| size as f64), near(&printed[1], &|_| 1.0)];
-    let told = |numbers: &[f64]| numbers.iter().map(|x| format!("{x:.2}")).collect::<Vec<_>>().join(" ");
+    let told = |numbers: &[f64], decimals: usize| {
+        numbers.iter().map(|x| format!("{x:.decimals$}")).collect::<Vec<_>>().join(" ")
+    };
     let names = [text!("variance of the scores", "得分的方差"), text!("variance after scaling", "缩放后的方差")];
+    let expected = [SIZES.map(|size| size as f64), [1.0; 4]];
     for (i, (name, spreads)) in names.into_iter().zip([raw, small]).enumerate() {
-        let ours: Vec<f64> = spreads.iter().map(|spread| spread.variance).collect();
+        let ours = told(&spreads.iter().map(|spread| spread.variance).collect::<Vec<_>>(), 2);
         let why = text!(
-            "Both are samples; each lies within 6 % of what to expect, about four standard errors.",
-            "两者都是样本；各自与期望相差不超过 6%，约四个标准误。"
+            "The course drew a sample too; it lies within 6 % of what to expect, as ours does: {ours}.",
+            "课程也是抽样；与期望相差不超过 6 %，我们的样本也是：{ours}。"
         );
-        lesson.compared(name, told(&printed[i]), told(&ours), agrees[i], why);
+        lesson.compared(name, told(&printed[i], 2).into(), told(&expected[i], 0), agrees[i], why);
     }
     let of = |spreads: &[Spread], what: fn(&Spread) -> f64| spreads.iter().map(what).collect::<Vec<_>>();
     lesson.number(

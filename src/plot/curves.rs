@@ -48,11 +48,12 @@ pub fn svg(chart: &Chart<'_>) -> Result<String> {
 
 fn draw(chart: &Chart<'_>) -> std::io::Result<String> {
     let names = chart.series.iter().map(|(name, _)| width(name, FONT)).fold(0.0, f32::max);
-    let mut svg = Svg::new(LEFT + WIDTH + names + 40.0, TOP + HEIGHT + 60.0, chart.title)?;
+    let mut svg = Svg::new(LEFT + WIDTH + names + 60.0, TOP + HEIGHT + 60.0, chart.title)?;
     let text = Type { size: FONT, anchor: "middle", fill: INK, turn: 0.0 };
     svg.text([LEFT + WIDTH / 2.0, 22.0], chart.title, Type { size: 15.0, ..text })?;
-    let across = Axis::new(chart.scales[0], chart.x.iter().copied(), WIDTH);
-    let up = Axis::new(chart.scales[1], chart.series.iter().flat_map(|(_, y)| y.iter().copied()), HEIGHT);
+    let across = Axis::new(chart.scales[0], chart.x.iter().copied(), Ends::Theirs, WIDTH);
+    let values = chart.series.iter().flat_map(|(_, y)| y.iter().copied());
+    let up = Axis::new(chart.scales[1], values, Ends::Round, HEIGHT);
     let place = |x: f64, y: f64| Some([LEFT + across.place(x)?, TOP + HEIGHT - up.place(y)?]);
 
     let tick = Type { size: 11.0, fill: FAINT, ..text };
@@ -83,6 +84,15 @@ fn draw(chart: &Chart<'_>) -> std::io::Result<String> {
     Ok(svg.finish())
 }
 
+/// Where an axis ends.
+#[derive(Clone, Copy)]
+enum Ends {
+    /// At the least and the greatest number.
+    Theirs,
+    /// At round numbers beyond them, or at 0.
+    Round,
+}
+
 /// From numbers to places.
 struct Axis {
     scale: Scale,
@@ -92,13 +102,13 @@ struct Axis {
 }
 
 impl Axis {
-    fn new(scale: Scale, numbers: impl Iterator<Item = f64>, length: f32) -> Self {
+    fn new(scale: Scale, numbers: impl Iterator<Item = f64>, ends: Ends, length: f32) -> Self {
         let usable = numbers.filter(|x| x.is_finite() && (scale == Scale::Linear || *x > 0.0));
         let (from, to) = usable.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
-        let (from, to) = match scale {
-            // Whole powers, so that the ticks reach both ends.
-            Scale::Log => (10f64.powf(from.log10().floor()), 10f64.powf(to.log10().ceil())),
-            Scale::Linear => (from.min(0.0), to),
+        let (from, to) = match (ends, scale) {
+            (Ends::Theirs, _) => (from, to),
+            (Ends::Round, Scale::Log) => (10f64.powf(from.log10().floor()), 10f64.powf(to.log10().ceil())),
+            (Ends::Round, Scale::Linear) => (from.min(0.0), step(to) * (to / step(to)).ceil()),
         };
         // A single number, or none, stands in the middle of something.
         let (from, to) = if from < to { (from, to) } else { (0.5, 1.5) };
@@ -116,7 +126,11 @@ impl Axis {
 
     fn ticks(&self) -> Vec<(f32, String)> {
         let numbers: Vec<f64> = match self.scale {
-            Scale::Linear => (0..=4).map(|i| self.from + f64::from(i) / 4.0 * (self.to - self.from)).collect(),
+            Scale::Linear => {
+                let step = step(self.to);
+                let first = (self.from / step).ceil() as i64;
+                (first..).map(|i| i as f64 * step).take_while(|x| *x <= self.to + step * 1e-9).collect()
+            }
             Scale::Log => {
                 let (first, last) = (self.from.log10().round() as i32, self.to.log10().round() as i32);
                 let step = ((last - first) / 5).max(1) as usize;
@@ -125,6 +139,14 @@ impl Axis {
         };
         numbers.into_iter().filter_map(|x| Some((self.place(x)?, number(x)))).collect()
     }
+}
+
+/// The step of about five ticks up to a number: 1, 2 or 5 times a power of ten.
+fn step(most: f64) -> f64 {
+    let rough = (most.abs() / 5.0).max(f64::MIN_POSITIVE);
+    let power = 10f64.powf(rough.log10().floor());
+    let times = [1.0, 2.0, 5.0].into_iter().find(|times| times * power >= rough * (1.0 - 1e-9)).unwrap_or(10.0);
+    times * power
 }
 
 fn number(x: f64) -> String {
@@ -144,7 +166,7 @@ mod tests {
 
     #[test]
     fn higher_numbers_stand_higher_and_zeros_are_left_out_of_logarithms() {
-        let axis = Axis::new(Scale::Log, [0.0, 2.0, 500.0].into_iter(), 300.0);
+        let axis = Axis::new(Scale::Log, [0.0, 2.0, 500.0].into_iter(), Ends::Round, 300.0);
         assert_eq!((axis.from, axis.to), (1.0, 1000.0));
         assert_eq!(axis.place(0.0), None);
         assert!((axis.place(10.0).unwrap() - 100.0).abs() < 1e-3);
@@ -152,8 +174,14 @@ mod tests {
             axis.ticks().iter().map(|(_, label)| label.as_str()).collect::<Vec<_>>(),
             ["1", "10", "100", "1000"]
         );
-        let axis = Axis::new(Scale::Linear, [2.0, 4.0].into_iter(), 300.0);
+        let axis = Axis::new(Scale::Linear, [2.0, 3.9].into_iter(), Ends::Round, 300.0);
         assert_eq!((axis.place(0.0), axis.place(4.0)), (Some(0.0), Some(300.0)));
+        assert_eq!(
+            axis.ticks().iter().map(|(_, label)| label.as_str()).collect::<Vec<_>>(),
+            ["0", "1", "2", "3", "4"]
+        );
+        let axis = Axis::new(Scale::Log, [4.0, 1024.0].into_iter(), Ends::Theirs, 300.0);
+        assert_eq!((axis.place(4.0), axis.place(64.0), axis.place(1024.0)), (Some(0.0), Some(150.0), Some(300.0)));
     }
 
     #[test]

@@ -149,7 +149,8 @@ fn the_course_is_listed_told_and_drawn() {
     insta::assert_snapshot!("lessons", stdout(zhuyi(&folder).arg("lesson")));
     insta::assert_snapshot!("lesson_figure", stdout(zhuyi(&folder).args(["lesson", "figure"])));
     insta::assert_snapshot!("lesson_qkv_zh", stdout(zhuyi(&folder).args(["lesson", "qkv", "--language", "zh"])));
-    assert_eq!(lines(&stdout(zhuyi(&folder).args(["lesson", "--format", "json"]))).len(), LESSONS.len());
+    let list = json(&stdout(zhuyi(&folder).args(["lesson", "--format", "json"])));
+    assert_eq!(list.as_array().unwrap().len(), LESSONS.len());
     let told = json(&stdout(zhuyi(&folder).args(["lesson", "masks", "--format", "json"])));
     assert!(told["mask"].is_object() && told["causal"].is_object());
     let page = stdout(zhuyi(&folder).args(["lesson", "saturation", "--language", "zh", "--format", "html"]));
@@ -158,9 +159,9 @@ fn the_course_is_listed_told_and_drawn() {
     assert!(folder.read("qkv.svg").contains("scaled by 1/√4"));
 
     let told = |arguments: &[&str]| stderr(zhuyi(&folder).arg("lesson").args(arguments), 2);
-    assert!(told(&["figure", "--plot", "x.svg"]).contains("has no picture"));
-    assert!(told(&["qkv", "--run", HEADS]).contains("--run has nothing to decide"));
-    assert!(told(&["qkv", "--attention", "luong"]).contains("--attention has nothing to decide"));
+    assert!(told(&["figure", "--plot", "x.svg"]).contains("has no picture; these have: bottleneck"));
+    assert!(told(&["qkv", "--run", HEADS]).contains("--run belongs to `bottleneck` and `heads`, not to `qkv`"));
+    assert!(told(&["qkv", "--attention", "luong"]).contains("--attention belongs to `dataflow`, not to `qkv`"));
     assert!(told(&["nothing"]).contains("three-by-three"));
     assert!(!folder.path("x.svg").exists());
 }

@@ -30,12 +30,13 @@ fn work_all() -> Vec<Lesson> {
     LESSONS.iter().flat_map(|entry| work(&entry.work)).collect()
 }
 
-/// Our value of an oracle's must be the same: numbers to 1e-6, the rest exactly. Explanations are each one's own.
+/// Our value of an oracle's must be the same: numbers to a millionth of themselves, the rest exactly. Explanations are each one's own.
 fn same(path: &str, oracle: &Value, ours: &Value) {
     match (oracle, ours) {
         (Value::Number(right), Value::Number(x)) => {
             let (right, x) = (right.as_f64().unwrap(), x.as_f64().unwrap());
-            assert!((right - x).abs() <= 1e-6, "{path}: {x}, right {right}");
+            // The oracle's numbers have ten decimals; small ones must be right too.
+            assert!((right - x).abs() <= 1e-6 * right.abs() + 1e-10, "{path}: {x}, right {right}");
         }
         (Value::Array(right), Value::Array(found)) => {
             assert_eq!(right.len(), found.len(), "{path}");
@@ -122,8 +123,8 @@ fn every_disagreement_is_explained() {
             let told = lesson::told(lesson, language);
             let page = lesson::html(lesson, language).unwrap();
             for compared in &differing {
-                assert!(compared.why.to(language).len() > 20);
-                for number in [&compared.printed, &compared.computed] {
+                assert!(compared.why.to(language).chars().count() > 10);
+                for number in [compared.printed.to(language), &compared.computed] {
                     assert!(told.contains(number) && page.contains(number), "{}: {number}", lesson.name);
                 }
             }
@@ -173,7 +174,9 @@ fn heads_has_eight_maps_of_the_sentence() {
         assert_eq!(map.as_array().unwrap().len(), target.as_array().unwrap().len());
         assert!(map.as_array().unwrap().iter().all(|row| row.as_array().unwrap().len() == 12));
     }
-    assert_eq!(heads["cost"]["multiply_adds"]["one_head"], heads["cost"]["multiply_adds"]["eight_heads"]);
+    let cost = &heads["cost"];
+    assert_eq!((&cost["d_model"], &cost["heads"], &cost["d_k"]), (&512.into(), &8.into(), &64.into()));
+    assert_eq!(cost["multiply_adds"]["several_heads"], 2 * 256 * 256 * 512);
 }
 
 #[test]
@@ -188,6 +191,14 @@ fn dataflow_has_the_shapes_of_both_decoders() {
         assert_eq!(shape("h"), serde_json::json!([1, 4, 8]));
         assert_eq!((shape("e_1"), shape("α_1")), (serde_json::json!([1, 1, 4]), serde_json::json!([1, 1, 4])));
         assert_eq!(shape("p"), serde_json::json!([1, 7]));
+        let names: Vec<&str> =
+            flow["tensors"].as_array().unwrap().iter().map(|tensor| tensor["name"].as_str().unwrap()).collect();
+        let first = "x,E x,h,C,s_0,k,y_0,";
+        let rest = match flow["attention"].as_str().unwrap() {
+            "luong" => "s_1,e_1,α_1,c_1,[s_1; c_1],h̃_1,logits,p",
+            _ => "W_a s_0,tanh,e_1,α_1,c_1,[y_0; c_1],s_1,[s_1; c_1; y_0],r_1,logits,p",
+        };
+        assert_eq!(names.join(","), format!("{first}{rest}"));
         let joined = if flow["attention"] == "luong" { ("[s_1; c_1]", 16) } else { ("[s_1; c_1; y_0]", 24) };
         assert_eq!(shape(joined.0), serde_json::json!([1, 1, joined.1]));
     }
@@ -199,10 +210,12 @@ fn evolution_is_what_the_script_measured() {
     let evolution = &lessons.iter().find(|lesson| lesson.name == "evolution").unwrap().numbers["evolution"];
     let measured: Vec<Value> = serde_json::from_str(include_str!("../../data/lesson/toy.json")).unwrap();
     let trained = evolution["trained"].as_array().unwrap();
-    assert_eq!(trained.len(), 4);
+    assert_eq!(trained.len(), 5);
     for row in trained {
         let right = measured.iter().find(|line| line["attention"] == row["attention"]).unwrap();
-        assert_eq!(row["exact_match"], right["exact_match"]);
+        for number in ["exact_match", "aer", "entropy", "parameters", "tokens_per_second"] {
+            assert_eq!(row[number], right[number], "{number}");
+        }
     }
     // What scaling cures: without it rows sharpen with d_k, with it they do not.
     let largest = &evolution["largest_weight"];
@@ -214,27 +227,35 @@ fn evolution_is_what_the_script_measured() {
     assert!(scaled.iter().all(|largest| (0.2..0.5).contains(largest)), "{scaled:?}");
 }
 
-/// Text and pages in both languages, with the same numbers; pictures and pages are well-formed.
+/// The numbers in a text, sorted.
+fn told_numbers(text: &str) -> Vec<String> {
+    let mut numbers: Vec<String> = text
+        .split(|c: char| !c.is_ascii_digit() && c != '.')
+        .map(|number| number.trim_matches('.').to_owned())
+        .filter(|number| !number.is_empty())
+        .collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+/// Text and pages in both languages, with the same numbers; pictures and pages are well-formed and stand alone.
 #[test]
 fn every_lesson_can_be_told_shown_and_drawn() {
-    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
     for lesson in worked() {
         let [english, chinese] = LANGUAGES.map(|language| lesson::told(lesson, language));
         assert_ne!(english, chinese, "{}", lesson.name);
-        let matrices = |language| {
-            let only = Lesson {
-                parts: lesson.parts.iter().filter(|part| matches!(part, Part::Matrix(_))).cloned().collect(),
-                ..Lesson::new("x", "".into())
-            };
-            digits(&lesson::told(&only, language)).len()
-        };
-        assert_eq!(matrices(Language::English), matrices(Language::Chinese), "{}", lesson.name);
+        assert_eq!(told_numbers(&english), told_numbers(&chinese), "{}", lesson.name);
+        let drawn = lesson::find(lesson.name).unwrap().drawn;
         for language in LANGUAGES {
             let page = lesson::html(lesson, language).unwrap();
             let body = page.trim_start_matches("<!DOCTYPE html>");
             roxmltree::Document::parse(body).unwrap_or_else(|why| panic!("{}: {why}", lesson.name));
-            assert!(!page.contains("http://") || !page.contains("src="), "{}: a page stands alone", lesson.name);
-            if let Some(svg) = lesson::svg(lesson, language).unwrap() {
+            for loads in ["src=", "href=", "url(", "@import", "<script"] {
+                assert!(!page.contains(loads), "{}: a page stands alone, without {loads}", lesson.name);
+            }
+            let svg = lesson::svg(lesson, language).unwrap();
+            assert_eq!(svg.is_some(), drawn, "{}", lesson.name);
+            if let Some(svg) = svg {
                 roxmltree::Document::parse(&svg).unwrap();
             }
         }
