@@ -71,20 +71,18 @@ impl AttentionConfig {
         if let Some((key, _)) = positive.iter().find(|(_, value)| *value == 0) {
             return Err(Error::Config(format!("attention.{key} must be at least 1")));
         }
-        if !(self.temperature.is_finite() && self.temperature > 0.0) {
-            return Err(Error::Config(format!(
-                "attention.temperature is {}; it must be a number greater than 0",
-                self.temperature
-            )));
+        if !(1e-3..=1e3).contains(&self.temperature) {
+            let message = format!("attention.temperature is {}; it must be 0.001 to 1000", self.temperature);
+            return Err(Error::Config(message));
+        }
+        if self.score == ScoreKind::None {
+            return Ok(());
         }
         if !self.size.is_multiple_of(self.heads) {
-            let fit: Vec<String> =
-                (1..=self.size).filter(|n| self.size.is_multiple_of(*n)).map(|n| n.to_string()).collect();
+            let fitting = self.size.div_ceil(self.heads).saturating_mul(self.heads);
             return Err(Error::Config(format!(
-                "attention.size = {} can't be split into attention.heads = {}: take one of {}, or another size",
-                self.size,
-                self.heads,
-                fit.join(", ")
+                "attention.size = {} can't be split into attention.heads = {}: make it {fitting}, or take another number",
+                self.size, self.heads
             )));
         }
         match self.score {
@@ -144,6 +142,11 @@ impl AttentionConfig {
             told += &format!(" + {part}");
         }
         told
+    }
+
+    /// The same as part of a file name.
+    pub fn slug(&self) -> String {
+        self.told().replace(" × ", "-x").replace(" + ", "-")
     }
 
     /// Whether queries, keys and values are projected before they are compared: that is what several heads are, and

@@ -19,19 +19,24 @@ mod config;
 pub mod coverage;
 pub mod heads;
 pub mod mask;
+mod matcher;
+mod memory;
 pub mod score;
+mod weights;
 pub mod window;
 
 use burn::module::Module;
-use burn::tensor::{Int, Tensor, assert_shape};
+use burn::tensor::{Tensor, assert_shape};
 
 pub use choice::{ChoiceKind, Drawn};
 pub use config::AttentionConfig;
 pub use mask::SourceMask;
+pub use matcher::Matcher;
+pub use memory::{Memory, Track};
 pub use score::{Score, ScoreKind};
+pub use weights::Weights;
 pub use window::WindowKind;
 
-use crate::kernels::attentive::Matching;
 use choice::Choice;
 use coverage::Coverage;
 use heads::Projections;
@@ -61,28 +66,6 @@ pub struct Attention {
     pub coverage: Option<Coverage>,
 }
 
-/// A source sentence ready to be looked at: keys are projected once, not once a step.
-#[derive(Clone, Debug)]
-pub struct Memory {
-    /// What queries are compared with, `[B · N, S, K]`.
-    pub keys: Tensor<3>,
-    /// What is summed, `[B · N, S, C]`.
-    pub values: Tensor<3>,
-    /// Which positions are padding.
-    pub mask: SourceMask,
-    /// The whole source in one vector, `[B, M]`: the context of a model without attention.
-    pub summary: Tensor<2>,
-}
-
-/// What attention carries from step to step.
-#[derive(Clone, Debug, Default)]
-pub struct Track {
-    /// Steps so far.
-    pub step: usize,
-    /// The weights that each position has had, `[B, N, S]`; only with coverage, and not before the first step.
-    pub covered: Option<Tensor<3>>,
-}
-
 /// What a look at the source gave.
 #[derive(Clone, Debug)]
 pub struct Attended {
@@ -94,15 +77,6 @@ pub struct Attended {
     pub drawn: Option<Drawn>,
     /// What the next look must know.
     pub track: Track,
-}
-
-/// Where T steps looked: padding is exactly 0, rows sum to 1 (with local-p to at most 1).
-#[derive(Clone, Debug)]
-pub struct Weights {
-    /// The mean of the heads that count, `[B, T, S]`.
-    pub mean: Tensor<3>,
-    /// Each head's, `[B, N, T, S]`; only where there are several.
-    pub heads: Option<Tensor<4>>,
 }
 
 /// How far a position of a sequence that looks at itself can see.
@@ -198,7 +172,7 @@ impl Attention {
         let track = self.after(track, &weights, t);
         Attended {
             context,
-            weights: Some(self.told(weights, t)),
+            weights: Some(Weights::of(weights, t, self.projections.as_ref())),
             drawn: drawn.map(|drawn| drawn.joined(t)),
             track,
         }
@@ -222,18 +196,6 @@ impl Attention {
         Track { step: track.step + t, covered }
     }
 
-    /// Weights `[B, R, S]` by head, and their mean.
-    fn told(&self, weights: Tensor<3>, t: usize) -> Weights {
-        let [b, looks, s] = weights.dims();
-        let Some(projections) = self.projections.as_ref().filter(|projections| projections.heads() > 1) else {
-            return Weights { mean: weights, heads: None };
-        };
-        let heads = weights.reshape([b, looks / t, t, s]);
-        let left: Vec<i64> = projections.left().iter().map(|&head| head as i64).collect();
-        let counted = heads.clone().select(1, Tensor::from_data(left.as_slice(), &heads.device()));
-        Weights { mean: counted.mean_dim(1).squeeze_dim(1), heads: Some(heads) }
-    }
-
     /// Whether a look must know the weights of those before it.
     pub fn is_sequential(&self) -> bool {
         self.coverage.is_some()
@@ -247,82 +209,5 @@ impl Attention {
     /// A copy without the context of some heads, from 0.
     pub fn without_heads(self, heads: &[usize]) -> Self {
         Self { projections: self.projections.map(|projections| projections.without(heads)), ..self }
-    }
-
-    /// This attention for kernels, if they know it: one head that looks everywhere, softly, by a product or an additive
-    /// score. `hidden` is H.
-    pub fn matcher(&self, hidden: usize) -> Option<Matcher> {
-        let plain = self.window.kind() == WindowKind::Global
-            && self.choice.kind() == ChoiceKind::Soft
-            && self.coverage.is_none()
-            && self.heads() == 1;
-        let score = self.score.as_ref().filter(|_| plain)?;
-        let projected =
-            self.projections.as_ref().and_then(|projections| Some(projections.query.as_ref()?.weight.val()));
-        let product = |scale| Matching::Product { scale };
-        let (matching, query, energy) = match score {
-            Score::Dot(_) | Score::General(_) => (product(1.0), projected, None),
-            Score::ScaledDot(_) => {
-                let size = projected.as_ref().map_or(hidden, |query| query.dims()[1]);
-                (product(score::scaled_dot::scale(size) as f32), projected, None)
-            }
-            Score::Additive(score) => {
-                (Matching::Additive, Some(score.query.weight.val()), Some(score.energy.val()))
-            }
-            Score::Concat(score) => {
-                (Matching::Additive, Some(score.query_weight(hidden)), Some(score.energy.val()))
-            }
-            Score::Linear(_) | Score::Location(_) => return None,
-        };
-        Some(Matcher { matching, query, energy })
-    }
-}
-
-/// Attention that kernels know: the query is projected (or not), then matched with the key.
-#[derive(Clone, Debug)]
-pub struct Matcher {
-    /// How they are matched.
-    pub matching: Matching,
-    /// `[H, K]`, if the query is projected.
-    pub query: Option<Tensor<2>>,
-    /// v, `[K]`, of additive scores.
-    pub energy: Option<Tensor<1>>,
-}
-
-impl Memory {
-    /// The memories of some sentences, in that order, repeats allowed (hypotheses of a beam).
-    pub fn select(&self, rows: Tensor<1, Int>) -> Self {
-        let heads = self.keys.dims()[0] / self.mask.dims()[0];
-        let select = |tensor: &Tensor<3>| {
-            let ([all, s, size], n) = (tensor.dims(), rows.dims()[0]);
-            let sentences = tensor.clone().reshape([all / heads, heads * s, size]);
-            sentences.select(0, rows.clone()).reshape([n * heads, s, size])
-        };
-        Self {
-            keys: select(&self.keys),
-            values: select(&self.values),
-            mask: self.mask.select(rows.clone()),
-            summary: self.summary.clone().select(0, rows),
-        }
-    }
-}
-
-impl Track {
-    /// The tracks of some sentences, in that order, repeats allowed.
-    pub fn select(&self, rows: Tensor<1, Int>) -> Self {
-        let covered = self.covered.as_ref().map(|covered| covered.clone().select(0, rows));
-        Self { step: self.step, covered }
-    }
-}
-
-impl Weights {
-    /// The weights of one step after the other.
-    pub fn cat(steps: Vec<Self>) -> Option<Self> {
-        if steps.is_empty() {
-            return None;
-        }
-        let heads: Vec<Tensor<4>> = steps.iter().filter_map(|step| step.heads.clone()).collect();
-        let mean = Tensor::cat(steps.into_iter().map(|step| step.mean).collect(), 1);
-        Some(Self { mean, heads: (!heads.is_empty()).then(|| Tensor::cat(heads, 2)) })
     }
 }

@@ -68,6 +68,7 @@ enum AlignFormat {
 pub fn run(args: AlignArgs) -> anyhow::Result<()> {
     let base = usize::from(args.index_base);
     if let (Some(links), Some(gold)) = (&args.links, &args.gold) {
+        args.run.check_no_heads("--links")?;
         let counts = score_links(&args, links, gold, base)?;
         return match args.format {
             AlignFormat::Json => print_json(&scores(&counts)),

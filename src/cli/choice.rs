@@ -55,9 +55,9 @@ impl ConfigArgs {
         }
     }
 
-    /// The name of the attention, as it was asked for.
-    pub(super) fn attention_name(&self, config: &Config) -> &'static str {
-        self.attention.map_or(config.attention.score.name(), |attention| attention.0.name())
+    /// The name of the attention as it was asked for, else what it is made of.
+    pub(super) fn attention_name(&self, config: &Config) -> String {
+        self.attention.map_or_else(|| config.attention.slug(), |attention| attention.0.name().to_owned())
     }
 }
 

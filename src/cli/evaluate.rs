@@ -113,6 +113,7 @@ pub fn run(args: EvaluateArgs) -> anyhow::Result<()> {
 
 /// Hypotheses from a file.
 fn given(args: &EvaluateArgs, path: &Path) -> Result<Test> {
+    args.run.check_no_heads("--hypothesis")?;
     let hypotheses = lines(path)?;
     let references = references(args, path, hypotheses.len())?;
     let run = args.run.run.as_deref().map(|run| RunDir::find(Some(run), Path::new(RUNS))).transpose()?;

@@ -125,6 +125,16 @@ impl DeviceArgs {
 }
 
 impl RunArgs {
+    /// Refuses to switch heads off where no model looks.
+    fn check_no_heads(&self, flag: &str) -> Result<()> {
+        if self.without_head.is_empty() {
+            return Ok(());
+        }
+        Err(Error::Usage(format!(
+            "--without-head is for a run's model, and with {flag} none is used: leave one out"
+        )))
+    }
+
     fn open(&self) -> Result<Translator> {
         let device = self.device.choice()?.device();
         Translator::open(&RunDir::find(self.run.as_deref(), Path::new(RUNS))?, &device)?

@@ -46,7 +46,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("attention.temperature", "of gumbel: the smaller, the nearer its gradient is to that of the choice"),
     ("attention.max_positions", "the longest source that location can point into"),
     ("model.dropout", "share of values set to 0 in training"),
-    ("train.seed", "decides first weights, order of batches and (with the number of cores) dropout"),
+    ("train.seed", "decides first weights, order of batches and (with the number of cores) dropout and draws"),
     ("train.max_epochs", "the most passes over the data"),
     ("train.max_steps", "the most updates"),
     ("train.max_minutes", "the most minutes, validation included"),

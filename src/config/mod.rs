@@ -1,17 +1,20 @@
 //! The config of a run: every component's own, put together. A misspelt key is an error, told with its
 //! line and what could be meant.
 
+mod attention_name;
 pub mod keys;
+
+pub use attention_name::AttentionName;
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use crate::attention::{AttentionConfig, ChoiceKind, ScoreKind, WindowKind};
+use crate::attention::{AttentionConfig, ScoreKind};
 use crate::corpus::DataConfig;
 use crate::error::{Error, Result};
-use crate::model::{DecoderConfig, EmbeddingConfig, EncoderConfig, ModelConfig, Regularization, Timing};
+use crate::model::{DecoderConfig, EmbeddingConfig, EncoderConfig, ModelConfig, Regularization};
 use crate::search::SearchConfig;
 use crate::text::TextConfig;
 use crate::train::TrainConfig;
@@ -91,87 +94,6 @@ impl Config {
     }
 }
 
-/// What `--attention` can name: every score function, `none`, every window and choice that is not the plain one,
-/// several heads, coverage, and the presets of two papers. What a name does not say, is as the config says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AttentionName {
-    /// A score function (or none).
-    Score(ScoreKind),
-    /// Several heads, with the scaled dot product that they were made for.
-    MultiHead,
-    /// A window.
-    Window(WindowKind),
-    /// A choice.
-    Choice(ChoiceKind),
-    /// Coverage, with the additive score that it was made for.
-    Coverage,
-    /// Bahdanau 2015: additive, before the step.
-    Bahdanau,
-    /// Luong 2015: general, after the step, no input feeding.
-    Luong,
-}
-
-impl AttentionName {
-    /// Every name, in the order of the help.
-    pub fn all() -> impl Iterator<Item = Self> {
-        let scores = [ScoreKind::None].into_iter().chain(ScoreKind::ALL.iter().copied()).map(Self::Score);
-        let windows = WindowKind::ALL.into_iter().filter(|&window| window != WindowKind::default());
-        let choices = ChoiceKind::ALL.into_iter().filter(|&choice| choice != ChoiceKind::default());
-        scores.chain([Self::MultiHead]).chain(windows.map(Self::Window)).chain(choices.map(Self::Choice)).chain([
-            Self::Coverage,
-            Self::Bahdanau,
-            Self::Luong,
-        ])
-    }
-
-    /// The name as typed.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Score(kind) => kind.name(),
-            Self::MultiHead => "multi-head",
-            Self::Window(kind) => kind.name(),
-            Self::Choice(kind) => kind.name(),
-            Self::Coverage => "coverage",
-            Self::Bahdanau => "bahdanau",
-            Self::Luong => "luong",
-        }
-    }
-
-    /// What it means, in one line.
-    pub fn about(self) -> &'static str {
-        match self {
-            Self::Score(kind) => kind.about(),
-            Self::MultiHead => "scaled-dot with 8 heads (Vaswani 2017)",
-            Self::Window(kind) => kind.about(),
-            Self::Choice(kind) => kind.about(),
-            Self::Coverage => "additive, keys know how much they have been looked at (See 2017)",
-            Self::Bahdanau => "preset: additive, timing before (Bahdanau 2015)",
-            Self::Luong => "preset: general, timing after, no input feeding (Luong 2015)",
-        }
-    }
-
-    /// The settings it stands for.
-    pub fn settings(self) -> Vec<String> {
-        let setting = |key: &str, value: &str| format!("{key}={value}");
-        let timing = |timing| match timing {
-            Timing::Before => setting("decoder.timing", "before"),
-            Timing::After => setting("decoder.timing", "after"),
-        };
-        let score = |kind: ScoreKind| setting("attention.score", kind.name());
-        match self {
-            Self::Score(kind) => vec![score(kind)],
-            Self::MultiHead => vec![score(ScoreKind::ScaledDot), setting("attention.heads", "8")],
-            Self::Window(kind) => vec![setting("attention.window", kind.name())],
-            Self::Choice(kind) => vec![setting("attention.choice", kind.name())],
-            Self::Coverage => vec![score(ScoreKind::Additive), setting("attention.coverage", "true")],
-            Self::Bahdanau => vec![score(ScoreKind::Additive), timing(Timing::Before)],
-            Self::Luong => {
-                vec![score(ScoreKind::General), timing(Timing::After), setting("decoder.input_feeding", "false")]
-            }
-        }
-    }
-}
-
 /// Puts one `KEY=VALUE` into the table. A value is TOML; what is no TOML is a string.
 fn apply(table: &mut Table, setting: &str) -> Result<()> {
     let Some((key, value)) = setting.split_once('=') else {
@@ -215,6 +137,7 @@ fn explained(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Timing;
 
     fn parse(text: &str, settings: &[&str]) -> Result<Config> {
         let settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();

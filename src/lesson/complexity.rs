@@ -74,7 +74,7 @@ pub fn work() -> Result<Lesson> {
     let wan: Vec<f64> = elements.iter().map(|elements| elements / 1e4).collect();
     let million: Vec<f64> = multiply_adds.iter().map(|operations| operations / 1e6).collect();
     let right = text!("Rounded rightly.", "四舍五入正确。");
-    let a = lesson.compare(text!("T² in units of 10,000", "T²（万）"), &printed[0], &[wan], right.clone());
+    let a = lesson.compare(text!("T² in wan, ten thousands", "T²（万）"), &printed[0], &[wan], right.clone());
     let b = lesson.compare(text!("T²d in millions", "T²d（百万）"), &printed[1], &[million], right);
     lesson.number(
         "complexity",

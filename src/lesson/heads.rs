@@ -123,8 +123,8 @@ fn views(lesson: &mut Lesson, alignment: &Alignment, heads: &[Vec<Vec<f64>>], si
     ));
     lesson.table(table);
     lesson.say(text!(
-        "Some heads repeat each other, and some look at a place that has nothing to do with the word, such as the end of the sentence: weights say where a head looks, not what the model makes of it. See what one is for by leaving it out, with a run of several heads: zhuyi translate --without-head 3 --run data/lesson/run.",
-        "有些头彼此重复，有些头看向与该词无关的地方，例如句末：权重说明一个头看向哪里，不说明模型如何使用它。对多头的模型，去掉一个头就能看出它的作用：zhuyi translate --without-head 3 --run data/lesson/run。"
+        "Some heads repeat each other, and some look at a place that has nothing to do with the word, such as the end of the sentence: weights say where a head looks, not what the model makes of it. See what one is for by leaving it out: zhuyi translate --without-head 3, with a run of --attention multi-head.",
+        "有些头彼此重复，有些头看向与该词无关的地方，例如句末：权重说明一个头看向哪里，不说明模型如何使用它。去掉一个头就能看出它的作用：用 --attention multi-head 训练的模型，zhuyi translate --without-head 3。"
     ));
     lesson.figure = Some(Figure::Panels([text!("source", "源"), text!("output", "输出")], panels));
 }

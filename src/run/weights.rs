@@ -67,6 +67,13 @@ impl Weights {
         }
     }
 
+    /// The name that a tensor has in the file: until projections served every score function, those of `scaled-dot`
+    /// were the score's own.
+    fn known(&self, name: String) -> String {
+        let before = name.replace(".attention.projections.", ".attention.score.");
+        if self.metadata.info(&name).is_none() && self.metadata.info(&before).is_some() { before } else { name }
+    }
+
     /// A tensor of this shape.
     fn tensor(&self, name: &str, shape: &[usize]) -> std::result::Result<TensorData, String> {
         let info = self.metadata.info(name).ok_or_else(|| format!("{name} is missing"))?;
@@ -107,6 +114,7 @@ impl ModuleMapper for Fill<'_> {
 
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
         let name = self.path.join(".");
+        let name = self.weights.known(name);
         match self.weights.tensor(&name, &param.dims()) {
             Ok(data) => {
                 self.taken.push(name);
@@ -198,5 +206,30 @@ mod tests {
         for bytes in [&b""[..], b"nothing", &whole[..whole.len() - 1], &whole[..20]] {
             wrong(bytes, "not a safetensors file");
         }
+    }
+
+    /// Runs of `scaled-dot` that were trained before it shared its projections with heads.
+    #[test]
+    fn names_of_before_are_still_known() {
+        #[derive(Module, Debug)]
+        struct Decoder {
+            attention: Attention,
+        }
+        #[derive(Module, Debug)]
+        struct Attention {
+            projections: Two,
+        }
+        #[derive(Module, Debug)]
+        struct Model {
+            decoder: Decoder,
+        }
+        let model = Model { decoder: Decoder { attention: Attention { projections: two() } } };
+        let bytes = file(&[
+            ("decoder.attention.score.a", Dtype::F32, vec![2, 2]),
+            ("decoder.attention.projections.b", Dtype::F32, vec![1]),
+        ]);
+        let weights = Weights::of(bytes.into(), "model.safetensors".as_ref()).unwrap();
+        let filled = weights.fill(model).unwrap();
+        assert_eq!(filled.decoder.attention.projections.a.val().into_data().try_to_vec::<f32>().unwrap()[3], 4.0);
     }
 }

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TrainConfig {
-    /// Decides first weights, order of batches and, with the number of cores, dropout.
+    /// Decides first weights, order of batches and, with the number of cores, dropout and what attention draws.
     pub seed: u64,
     /// The most passes over the training data.
     pub max_epochs: usize,
@@ -105,7 +105,7 @@ impl TrainConfig {
         }
     }
 
-    /// The seed of an update's dropout, which depends on the seed and the update alone.
+    /// The seed of an update's dropout and draws, which depends on the seed and the update alone.
     pub fn noise(&self, step: usize) -> u64 {
         self.seed.wrapping_mul(1_000_003).wrapping_add(step as u64)
     }

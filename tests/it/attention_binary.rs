@@ -88,6 +88,14 @@ fn heads_are_told_drawn_and_switched_off() {
     let all: Vec<String> = (1..=8).flat_map(|n| ["--without-head".to_owned(), n.to_string()]).collect();
     assert!(told(&all.iter().map(String::as_str).collect::<Vec<_>>()).contains("at least one of the 8 heads"));
 
+    folder.write("x", "x\n");
+    for arguments in
+        [&["evaluate", "--hypothesis", "x", "--reference", "x"][..], &["align", "--links", "x", "--gold", "x"]]
+    {
+        let told = stderr(zhuyi(&folder).args(arguments).args(["--without-head", "1"]), 2);
+        assert!(told.contains("none is used"), "{told}");
+    }
+
     translate(&["--plot", "heads.svg"]);
     let svg = folder.read("heads.svg");
     let document = roxmltree::Document::parse(&svg).unwrap();
@@ -126,10 +134,10 @@ fn coverage_is_a_penalty_of_search() {
 fn what_does_not_go_together_is_said_with_a_way_out() {
     let folder = Folder::new();
     for (settings, told) in [
-        (&["attention.heads=3"][..], "can't be split into attention.heads = 3: take one of 1, 2, 4, 8"),
+        (&["attention.heads=3"][..], "can't be split into attention.heads = 3: make it 129"),
         (&["attention.score=location", "attention.coverage=true"], "never sees them"),
         (&["attention.window_size=0"], "attention.window_size must be at least 1"),
-        (&["attention.temperature=0"], "it must be a number greater than 0"),
+        (&["attention.temperature=0"], "it must be 0.001 to 1000"),
         (&["train.baseline_decay=1"], "train.baseline_decay must be at least 0 and less than 1"),
     ] {
         let arguments = settings.iter().flat_map(|setting| ["--set", setting]);

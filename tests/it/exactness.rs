@@ -313,6 +313,21 @@ fn chance_is_for_training_only() {
     }
 }
 
+/// The same for draws by themselves: by seed in training, none at all elsewhere.
+#[test]
+fn draws_are_for_training_only() {
+    let device = Device::flex().autodiff();
+    let examples: Vec<Example> = examples().into_iter().cycle().take(24).collect();
+    for (what, config) in configs().filter(|(_, config)| config.attention.choice.draws()) {
+        let model = init(&config, &device);
+        let weights = |model: &Seq2Seq| values(outputs(model, &examples, &device).0.unwrap());
+        let (first, again, other) = (weights(&model.noisy(1)), weights(&model.noisy(1)), weights(&model.noisy(2)));
+        assert_eq!(first, again, "{what}");
+        assert_ne!(first, other, "{what}");
+        assert_eq!(weights(&model), weights(&model), "{what}");
+    }
+}
+
 /// Known fault A3, for every attention: a source of nothing gets no weights and a context of 0, forward and backward are
 /// finite, and the sentence beside it learns what it learns alone.
 #[test]
@@ -321,6 +336,8 @@ fn a_source_of_nothing_leaves_everything_finite() {
     for (what, config) in configs().filter(|(_, config)| config.attention.score != ScoreKind::None) {
         let attention =
             config.attention.init(Sizes { query: 6, memory: 6 }, &mut Draw::Random(&mut Rng::new(3, 0)), &device);
+        // As in training: what draws, draws, the first sentence's rows first.
+        let attention = attention.noisy(1);
         let run = |lengths: &[usize]| {
             let b = lengths.len();
             let numbers: Vec<f32> = (0..3 * 6).map(|i| ((i * 7 % 11) as f32 - 5.0) / 6.0).collect();
@@ -332,7 +349,10 @@ fn a_source_of_nothing_leaves_everything_finite() {
             let query = encoded.clone().narrow(1, 0, 1) * 0.7;
             let first = attention.attend(query.clone(), &memory, Track::default());
             let second = attention.attend(query, &memory, first.track);
-            let gradients = (second.context.clone().sum() + first.context.sum()).backward();
+            let drawn = first.drawn.into_iter().chain(second.drawn);
+            let contexts = second.context.clone().sum() + first.context.sum();
+            let loss = drawn.fold(contexts, |loss, drawn| loss + (drawn.log_prob * 0.3 + drawn.entropy).sum());
+            let gradients = loss.backward();
             let gradient = values(encoded.grad(&gradients).unwrap());
             (values(every_head(second.weights.unwrap())), values(second.context), gradient)
         };

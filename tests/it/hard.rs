@@ -5,7 +5,7 @@ use burn::tensor::activation::log_softmax;
 use burn::tensor::{Device, Tensor, TensorData};
 use zhuyi::attention::choice::Choice;
 use zhuyi::attention::score::dot::Dot;
-use zhuyi::attention::{Attention, ChoiceKind, Memory, Score, SourceMask, Track};
+use zhuyi::attention::{Attention, ChoiceKind, Drawn, Memory, Score, SourceMask, Track, Weights};
 use zhuyi::kernels::cross_entropy::{Output, cross_entropy};
 use zhuyi::train::batch::{Batch, Example};
 use zhuyi::train::reward::{Baseline, policy};
@@ -48,13 +48,36 @@ fn expected_loss(queries: Tensor<3>, device: &Device) -> Tensor<1> {
     (weights * Tensor::<1>::from_floats(losses.as_slice(), device).reshape([1, 2, 3])).sum()
 }
 
+/// How the two steps are taken.
+#[derive(Clone, Copy, Debug)]
+enum Steps {
+    /// As one look of two queries.
+    Together,
+    /// One look after the other.
+    OneByOne,
+}
+
 /// Every sample's gradient of the queries, from one batch of as many sentences: no entropy bonus.
-fn sampled(seed: u64, baseline: Baseline, device: &Device) -> Vec<f32> {
+fn sampled(seed: u64, baseline: Baseline, steps: Steps, device: &Device) -> Vec<f32> {
     let mut attention = Attention::plain(Score::Dot(Dot {}));
     attention.choice = Choice::new(ChoiceKind::Hard, 1.0).noisy(seed);
     let queries = rows(QUERIES, SAMPLES, device).require_grad();
-    let seen = attention.attend(queries.clone(), &memory(SAMPLES, device), Track::default());
-    let weights = values(seen.weights.unwrap().mean);
+    let memory = memory(SAMPLES, device);
+    let (context, weights, drawn) = match steps {
+        Steps::Together => {
+            let seen = attention.attend(queries.clone(), &memory, Track::default());
+            (seen.context, seen.weights.unwrap().mean, seen.drawn.unwrap())
+        }
+        Steps::OneByOne => {
+            let first = attention.attend(queries.clone().narrow(1, 0, 1), &memory, Track::default());
+            let second = attention.attend(queries.clone().narrow(1, 1, 1), &memory, first.track);
+            let weights = [first.weights, second.weights].map(Option::unwrap).to_vec();
+            let drawn = [first.drawn, second.drawn].map(Option::unwrap).to_vec();
+            let context = Tensor::cat(vec![first.context, second.context], 1);
+            (context, Weights::cat(weights).unwrap().mean, Drawn::cat(drawn).unwrap())
+        }
+    };
+    let weights = values(weights);
     assert!(
         weights
             .chunks(3)
@@ -63,9 +86,8 @@ fn sampled(seed: u64, baseline: Baseline, device: &Device) -> Vec<f32> {
 
     let examples: Vec<Example> = (0..SAMPLES).map(|_| Example::new(vec![5, 6], vec![TARGETS[0]])).collect();
     let batch = Batch::new(&examples.iter().collect::<Vec<_>>(), device);
-    let readouts: Tensor<2> = seen.context.flatten(0, 1);
+    let readouts: Tensor<2> = context.flatten(0, 1);
     let output = Output::Own(Tensor::from_floats(OUTPUT, device));
-    let drawn = seen.drawn.unwrap();
     let drawn = [drawn.log_prob, drawn.entropy].map(|all| all.flatten::<1>(0, 1));
     let choosing = policy(readouts.clone(), &output, drawn, &batch, baseline, 0.0, 1);
     let loss = cross_entropy(readouts, output, batch.targets.clone(), 0.0, 1) + choosing.loss;
@@ -78,8 +100,10 @@ fn the_mean_of_many_draws_is_the_gradient_of_the_expectation() {
     let queries = rows(QUERIES, 1, &device).require_grad();
     let right = values(queries.grad(&expected_loss(queries.clone(), &device).backward()).unwrap());
     // Whatever the baseline, as long as it knows nothing of the batch.
-    for (seed, log_prob) in [(1, -1.6), (2, 0.0)] {
-        let gradients = sampled(seed, Baseline { log_prob }, &device);
+    for (seed, log_prob, steps) in
+        [(1, -1.6, Steps::Together), (2, 0.0, Steps::Together), (3, -1.6, Steps::OneByOne)]
+    {
+        let gradients = sampled(seed, Baseline { log_prob }, steps, &device);
         let mut clear = 0;
         for (i, right) in right.iter().enumerate() {
             let samples: Vec<f64> = gradients.iter().skip(i).step_by(4).map(|&g| f64::from(g)).collect();
@@ -87,7 +111,7 @@ fn the_mean_of_many_draws_is_the_gradient_of_the_expectation() {
             let variance = samples.iter().map(|g| (g - mean).powi(2)).sum::<f64>() / (SAMPLES - 1) as f64;
             let error = (variance / SAMPLES as f64).sqrt();
             let apart = (mean - f64::from(*right)).abs();
-            assert!(apart <= 4.0 * error, "query value {i}: {mean} ± {error}, right {right}");
+            assert!(apart <= 4.0 * error, "{steps:?}, query value {i}: {mean} ± {error}, right {right}");
             clear += usize::from(f64::from(right.abs()) > 8.0 * error);
         }
         // A test that could pass by having no gradient at all would say nothing.

@@ -17,6 +17,7 @@ mod metrics;
 mod oracle_attention;
 mod oracle_decoder;
 mod oracle_gru;
+mod self_attention;
 mod support;
 mod tokenizers;
 #[path = "../support/variants.rs"]

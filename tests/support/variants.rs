@@ -48,7 +48,9 @@ pub fn decoders(base: &AttentionConfig) -> Vec<(AttentionConfig, Timing, bool)> 
         Timing::ALL.into_iter().flat_map(|timing| [(timing, false), (timing, true)]).collect();
     let plain = plain(base).into_iter().flat_map(|config| kinds.iter().map(move |&kind| (config.clone(), kind)));
     let varied = varied(base);
-    let varied = varied.into_iter().enumerate().map(|(i, config)| (config, kinds[i % kinds.len()]));
+    let varied = varied.into_iter().enumerate();
+    // Not by `i` alone: the variants repeat with the same period.
+    let varied = varied.map(|(i, config)| (config, kinds[(i + i / kinds.len()) % kinds.len()]));
     let all: Vec<_> = plain.chain(varied).collect();
     all.into_iter().map(|(config, (timing, feeding))| (config, timing, feeding)).collect()
 }

@@ -117,7 +117,8 @@ impl Choice {
         self.kind
     }
 
-    /// The same with the noise of a seed. Numbers come from our own generator, on the host: the same on every device.
+    /// The same with the noise of a seed. Numbers come from our own generator, on the host: the same on every device for
+    /// the same rows.
     pub fn noisy(self, seed: u64) -> Self {
         Self { noise: Some(seed), ..self }
     }
