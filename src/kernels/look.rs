@@ -106,15 +106,7 @@ impl Matching {
                             simd::add_scaled(of_key, scale * of_score, query);
                         }
                         Self::Additive => {
-                            let (of_key, of_energy) = (&mut of_key[..k], &mut of_source.energy[..k]);
-                            let (of_query, key, energy) = (&mut of_query[..k], &key[..k], &energy[..k]);
-                            for i in 0..k {
-                                let hidden = simd::tanh(query[i] + key[i]);
-                                let inside = of_score * energy[i] * (1.0 - hidden * hidden);
-                                of_energy[i] += of_score * hidden;
-                                of_query[i] += inside;
-                                of_key[i] += inside;
-                            }
+                            additive_back(of_score, [query, key, energy], [of_query, of_key, of_source.energy]);
                         }
                     }
                 }
@@ -123,8 +115,9 @@ impl Matching {
     }
 }
 
+/// v·tanh(q + k); inlined, so that [`simd::run`] around a loop of them is enough.
 #[inline(always)]
-fn additive(query: &[f32], key: &[f32], energy: &[f32]) -> f32 {
+pub(super) fn additive(query: &[f32], key: &[f32], energy: &[f32]) -> f32 {
     const LANES: usize = 16;
     let mut sums = [0.0; LANES];
     let (queries, rest_query) = query.as_chunks::<LANES>();
@@ -136,6 +129,22 @@ fn additive(query: &[f32], key: &[f32], energy: &[f32]) -> f32 {
     }
     let rest = rest_query.iter().zip(rest_key).zip(rest_energy);
     sums.iter().sum::<f32>() + rest.map(|((q, k), v)| v * simd::tanh(q + k)).sum::<f32>()
+}
+
+/// Adds to the gradients of q, k and v that of their score times `of_score`.
+#[inline(always)]
+pub(super) fn additive_back(of_score: f32, [query, key, energy]: [&[f32]; 3], gradients: [&mut [f32]; 3]) {
+    let k = query.len();
+    let [of_query, of_key, of_energy] = gradients;
+    let (key, energy) = (&key[..k], &energy[..k]);
+    let (of_query, of_key, of_energy) = (&mut of_query[..k], &mut of_key[..k], &mut of_energy[..k]);
+    for i in 0..k {
+        let hidden = simd::tanh(query[i] + key[i]);
+        let inside = of_score * energy[i] * (1.0 - hidden * hidden);
+        of_energy[i] += of_score * hidden;
+        of_query[i] += inside;
+        of_key[i] += inside;
+    }
 }
 
 #[inline(always)]

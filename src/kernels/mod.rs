@@ -8,6 +8,7 @@ pub mod added;
 pub mod attentive;
 pub mod cross_entropy;
 pub mod dropout;
+pub mod energies;
 mod flex;
 pub mod gru;
 pub mod linear;

@@ -7,6 +7,7 @@ use burn::tensor::{Device, Tensor};
 
 use crate::attention::{AttentionConfig, Sizes};
 use crate::init::{self, Bias, Draw};
+use crate::kernels::energies::energies;
 use crate::kernels::linear::{self, Activation};
 
 /// score(q, k) = v·tanh(W q + U k).
@@ -39,12 +40,4 @@ impl Additive {
     pub fn scores(&self, query: Tensor<3>, keys: Tensor<3>) -> Tensor<3> {
         energies(linear::apply(&self.query, query, Activation::Identity), keys, self.energy.val())
     }
-}
-
-/// v·tanh(q + k) for every query `[B, T, K]` with every key `[B, S, K]` → `[B, T, S]`.
-pub(super) fn energies(query: Tensor<3>, keys: Tensor<3>, energy: Tensor<1>) -> Tensor<3> {
-    let [b, t, k] = query.dims();
-    let s = keys.dims()[1];
-    let hidden = (query.unsqueeze_dim::<4>(2) + keys.unsqueeze_dim::<4>(1)).tanh();
-    hidden.reshape([b * t * s, k]).matmul(energy.unsqueeze_dim(1)).reshape([b, t, s])
 }

@@ -4,9 +4,9 @@ use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
 
-use super::additive::energies;
 use crate::attention::{AttentionConfig, Sizes};
 use crate::init::{self, Bias, Draw};
+use crate::kernels::energies::energies;
 
 /// score(q, k) = v·tanh(W[q; k]).
 ///
