@@ -7,6 +7,7 @@ use zhuyi::kernels::adam::{self, Moments, Step};
 use zhuyi::kernels::attentive::{self, Matching, Recurrence, Sources, Timing};
 use zhuyi::kernels::cross_entropy::{Output, cross_entropy};
 use zhuyi::kernels::dropout::Dropout;
+use zhuyi::kernels::energies::energies;
 use zhuyi::kernels::gru::{self, Direction, ResetForm};
 use zhuyi::kernels::linear::{Activation, linear};
 use zhuyi::kernels::square_sum::square_sum;
@@ -36,6 +37,15 @@ fn linear_and_gradient(bencher: Bencher) {
     let (x, w, bias) = (random([b * t, h]), random([h, 3 * h]), random([3 * h]));
     bencher.bench(|| {
         linear(x.clone(), w.clone(), Some(bias.clone()), Activation::Tanh).sum().backward();
+    });
+}
+
+#[divan::bench]
+fn energies_and_gradient(bencher: Bencher) {
+    let (b, t, h, _) = SIZES;
+    let (queries, keys, energy) = (random([b, t, h]), random([b, t, h]), random([h]));
+    bencher.bench(|| {
+        energies(queries.clone(), keys.clone(), energy.clone()).sum().backward();
     });
 }
 

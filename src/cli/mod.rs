@@ -192,8 +192,10 @@ fn exit_code(why: &anyhow::Error) -> ExitCode {
     if let Some(Interrupted(signal)) = why.downcast_ref() {
         return ExitCode::from(128 + *signal as u8);
     }
-    output::complain(&format!("{why:#}"));
-    match why.downcast_ref::<Error>() {
+    let own = why.downcast_ref::<Error>();
+    // Our own errors say their cause themselves; of others the whole chain is told.
+    output::complain(&own.map_or_else(|| format!("{why:#}"), Error::to_string));
+    match own {
         Some(Error::Usage(_)) => ExitCode::from(2),
         _ => ExitCode::FAILURE,
     }

@@ -171,5 +171,7 @@ fn the_course_is_listed_told_and_drawn() {
     assert!(told(&["qkv", "--run", HEADS]).contains("--run belongs to `bottleneck` and `heads`, not to `qkv`"));
     assert!(told(&["qkv", "--attention", "luong"]).contains("--attention belongs to `dataflow`, not to `qkv`"));
     assert!(told(&["nothing"]).contains("three-by-three"));
+    let told = stderr(zhuyi(&folder).args(["lesson", "qkv", "--plot", "nowhere/x.svg"]), 1);
+    assert_eq!(told, "error: nowhere/x.svg: No such file or directory (os error 2)\n");
     assert!(!folder.path("x.svg").exists());
 }
