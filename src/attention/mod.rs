@@ -1,5 +1,5 @@
 //! Attention in three steps: **score** how well the query matches each key, **normalise** the scores into
-//! weights, **sum** the values by weight. The steps are written once, in [`Attention::look`]. What varies are four
+//! weights, **sum** the values by weight. The steps are written once, in [`Attention::attend`]. What varies are four
 //! independent choices, any of which goes with any other:
 //!
 //! | choice | room | decides |
