@@ -226,6 +226,10 @@ mod tests {
     fn a_window_wider_than_the_sentence_is_no_window() {
         let rows = looks(&attention(WindowKind::LocalM, 9, false), 2, 0, 3, 3);
         rows.iter().for_each(|row| close(row, &[1.0 / 3.0; 3]));
+        // local-p still has its factor: p = 1.5, σ = 4.5.
+        let factor = |distance: f64| (-distance * distance / 40.5).exp() / 3.0;
+        let rows = looks(&attention(WindowKind::LocalP, 9, false), 1, 0, 3, 3);
+        close(&rows[0], &[factor(1.5), factor(0.5), factor(0.5)]);
     }
 
     /// Eq. 10 with p = 2, D = 2 and six positions: the values of the shared oracle.

@@ -78,7 +78,10 @@ pub fn run(args: LessonArgs) -> anyhow::Result<()> {
         return Err(Error::Usage(message).into());
     }
     let worked = work(&args, entry)?;
-    if let (Some(path), Some(svg)) = (&args.plot, lesson::svg(&worked, language)?) {
+    if let Some(path) = &args.plot {
+        let svg = lesson::svg(&worked, language)?;
+        let svg =
+            svg.ok_or_else(|| Error::Model("this run has no attention, so there is nothing to draw".into()))?;
         plotting::write_svg(&svg, &path.numbered(1))?;
     }
     match args.format {

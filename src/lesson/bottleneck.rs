@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::board::{Figure, Lesson, matrix, text};
-use super::tensors::{device, dot, look, row_sums, rows, tensor, weights};
+use super::tensors::{device, dot, look, peak, row_sums, rows, tensor, weights};
 use crate::attention::{AttentionConfig, ScoreKind, Sizes, SourceMask, Track};
 use crate::error::Result;
 use crate::init::Draw;
@@ -123,9 +123,4 @@ fn trained(lesson: &mut Lesson, rendered: &Rendered) -> serde_json::Value {
         "source": alignment.source, "target": alignment.target, "weights": values, "row_sums": row_sums(&values),
         "translation": translation,
     })
-}
-
-/// The first of the largest.
-fn peak(row: &[f64]) -> usize {
-    (0..row.len()).fold(0, |best, s| if row[s] > row[best] { s } else { best })
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::board::{Figure, Lesson, matrix, text};
 use super::bottleneck::translated;
-use super::tensors::{device, look, row_sums, scaled};
+use super::tensors::{device, look, peak, row_sums, scaled};
 use crate::alignment::Alignment;
 use crate::alignment::entropy::entropy;
 use crate::error::{Error, Result};
@@ -113,7 +113,7 @@ fn views(lesson: &mut Lesson, alignment: &Alignment, heads: &[Vec<Vec<f64>>], si
         let name = text!("head {number}", "头 {number}");
         lesson.weights(name.clone(), &rows, &columns, head);
         let mean = single.iter().map(|row| entropy(row)).sum::<f64>() / single.len().max(1) as f64;
-        let peaks: Vec<&str> = head.iter().filter_map(|row| Some(columns[peak(row)?])).collect();
+        let peaks: Vec<&str> = head.iter().map(|row| columns[peak(row)]).collect();
         table.push(vec![number.to_string().into(), format!("{mean:.3}").into(), peaks.join(" ").into()]);
         panels.push((matrix(name, &rows, &columns, head), 1.0));
     }
@@ -127,9 +127,4 @@ fn views(lesson: &mut Lesson, alignment: &Alignment, heads: &[Vec<Vec<f64>>], si
         "有些头彼此重复，有些头看向与该词无关的地方，例如句末：权重说明一个头看向哪里，不说明模型如何使用它。去掉一个头就能看出它的作用：用 --attention multi-head 训练的模型，zhuyi translate --without-head 3。"
     ));
     lesson.figure = Some(Figure::Panels([text!("source", "源"), text!("output", "输出")], panels));
-}
-
-/// The first of the largest.
-fn peak(row: &[f64]) -> Option<usize> {
-    (0..row.len()).reduce(|best, s| if row[s] > row[best] { s } else { best })
 }

@@ -70,3 +70,8 @@ pub fn weights(attended: &Attended) -> Vec<Vec<f64>> {
 pub fn row_sums(values: &[Vec<f64>]) -> Vec<f64> {
     values.iter().map(|row| row.iter().sum()).collect()
 }
+
+/// The place of the largest number of a row, the first of equals.
+pub fn peak(row: &[f64]) -> usize {
+    (0..row.len()).fold(0, |best, s| if row[s] > row[best] { s } else { best })
+}

@@ -520,12 +520,15 @@ fn interrupted_training_keeps_its_best_model() {
 #[test]
 fn training_repeats_by_seed() {
     let folder = Folder::new();
-    let trace = |run: &str, seed: &str| {
+    let trace = |attention: &str, run: &str, seed: &str| {
+        let run = format!("{attention}-{run}");
         let arguments = [
             "train",
             "-q",
+            "--attention",
+            attention,
             "--run",
-            run,
+            &run,
             "--seed",
             seed,
             "--set",
@@ -539,10 +542,12 @@ fn training_repeats_by_seed() {
         let told = events.filter(|event| event["event"] == "progress");
         told.map(|event| [event["loss"].to_string(), event["gradient_norm"].to_string()]).collect::<Vec<_>>()
     };
-    let first = trace("a", "1");
-    assert_eq!(first.len(), 8);
-    assert_eq!(trace("b", "1"), first);
-    assert_ne!(trace("c", "2"), first);
+    for attention in ["general", "hard", "gumbel"] {
+        let first = trace(attention, "a", "1");
+        assert_eq!(first.len(), 8);
+        assert_eq!(trace(attention, "b", "1"), first);
+        assert_ne!(trace(attention, "c", "2"), first);
+    }
 }
 
 #[test]

@@ -4,8 +4,8 @@ use burn::backend::flex::FlexTensor;
 use rayon::prelude::*;
 
 use super::cell::{Cell, Given, Left, Plan, Sizes};
-use super::fused::Tensors;
 use super::order::Order;
+use super::tensors::Tensors;
 use crate::kernels::flex::{floats, tensor};
 use crate::kernels::look::Source;
 use crate::kernels::product::{FEWEST_ROWS, Matrix, Packed, Right};

@@ -8,6 +8,7 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, Backend, Flex, backend_extension};
 
 use super::cell::Plan;
+use super::tensors::Tensors;
 use super::{backward, forward};
 use crate::kernels::flex::floats;
 
@@ -32,31 +33,6 @@ pub(super) trait AttentiveOps: Backend {
         plan: Plan,
         lengths: [Vec<usize>; 2],
     ) -> FloatTensor<Self>;
-}
-
-/// The tensors of a sequence.
-#[derive(Clone, Debug)]
-pub(super) struct Tensors {
-    pub gates: FlexTensor,
-    pub start: FlexTensor,
-    pub recurrent: FlexTensor,
-    pub bias: FlexTensor,
-    pub extra: FlexTensor,
-    pub keys: FlexTensor,
-    pub values: FlexTensor,
-    pub query: FlexTensor,
-    pub energy: FlexTensor,
-    pub readout: FlexTensor,
-    pub given: FlexTensor,
-}
-
-impl Tensors {
-    /// In the order of the operation's arguments.
-    fn new(tensors: [FlexTensor; 11]) -> Self {
-        let [gates, start, recurrent, bias, extra, keys, values, query, energy, readout, given] =
-            tensors.map(|tensor| tensor.to_contiguous());
-        Self { gates, start, recurrent, bias, extra, keys, values, query, energy, readout, given }
-    }
 }
 
 impl AttentiveOps for Flex {

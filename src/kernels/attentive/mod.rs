@@ -16,6 +16,7 @@ mod cell;
 mod forward;
 mod fused;
 mod order;
+mod tensors;
 
 use burn::backend::Dispatch;
 use burn::tensor::{Tensor, assert_shape};
