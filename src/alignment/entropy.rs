@@ -10,9 +10,13 @@ pub fn entropy(row: &[f32]) -> f64 {
     -positive.map(|p| p * p.ln()).sum::<f64>() + 0.0
 }
 
-/// The mean entropy of all rows of some alignments in nats; nothing without rows.
+/// The mean entropy of all rows of some alignments in nats, of several heads each head's (their mean would be spread
+/// even where every head is sure); nothing without rows.
 pub fn mean_entropy<'a>(alignments: impl IntoIterator<Item = &'a Alignment>) -> Option<f64> {
-    let rows = alignments.into_iter().flat_map(|alignment| &alignment.weights);
+    let rows = alignments.into_iter().flat_map(|alignment| match alignment.heads.as_slice() {
+        [] => alignment.weights.iter().collect::<Vec<_>>(),
+        heads => heads.iter().flatten().collect(),
+    });
     let (sum, n) = rows.fold((0.0, 0usize), |(sum, n), row| (sum + entropy(row), n + 1));
     (n > 0).then(|| sum / n as f64)
 }
@@ -30,6 +34,10 @@ mod tests {
         assert_eq!(entropy(&[0.0, 0.0]), 0.0);
         let alignment = Alignment { weights: vec![vec![1.0, 0.0], vec![0.5, 0.5]], ..Alignment::default() };
         assert!((mean_entropy([&alignment]).unwrap() - 2f64.ln() / 2.0).abs() < 1e-12);
+        // Two heads that are sure of different places.
+        let heads = vec![vec![vec![1.0, 0.0]], vec![vec![0.0, 1.0]]];
+        let sure = Alignment { weights: vec![vec![0.5, 0.5]], heads, ..Alignment::default() };
+        assert_eq!(mean_entropy([&sure]), Some(0.0));
         assert_eq!(mean_entropy([&Alignment::default()]), None);
     }
 }

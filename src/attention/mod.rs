@@ -31,7 +31,6 @@ use burn::tensor::{Tensor, assert_shape};
 pub use choice::{ChoiceKind, Drawn};
 pub use config::AttentionConfig;
 pub use mask::SourceMask;
-pub use matcher::Matcher;
 pub use memory::{Memory, Track};
 pub use score::{Score, ScoreKind};
 pub use weights::Weights;

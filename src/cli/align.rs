@@ -91,16 +91,12 @@ pub fn run(args: AlignArgs) -> anyhow::Result<()> {
         let message = "this run has no attention (attention.score = \"none\"), so it can't align";
         return Err(Error::Model(message.into()).into());
     }
-    let aligned = translator.align(&pairs, view)?;
-    for (number, (rendered, pair)) in aligned.iter().zip(&pairs).enumerate() {
+    let aligned = translator.align(&pairs)?;
+    for (number, (rendered, pair)) in aligned.told(view).iter().zip(&pairs).enumerate() {
         tell(&args, number, rendered, pair)?;
     }
     let Some(gold) = gold else { return Ok(()) };
-    let [counts, floor] = if view == gold::view() {
-        gold::score(&aligned, &gold)
-    } else {
-        gold::score(&translator.align(&pairs, gold::view())?, &gold)
-    };
+    let [counts, floor] = gold::score(&aligned.told(gold::view()), &gold);
     if args.format == AlignFormat::Json {
         return print_json(&scores_and_floor(&counts, &floor));
     }

@@ -177,9 +177,10 @@ fn aligned(translator: &Translator, pairs: &[Pair], place: &Path) -> Result<Opti
     let (Some(gold), true) = (gold::of_pairs(place, pairs, 0)?, translator.has_attention()) else {
         return Ok(None);
     };
-    let whole = translator.align(pairs, View { level: Level::Subword, ends: Ends::Shown })?;
+    let found = translator.align(pairs)?;
+    let whole = found.told(View { level: Level::Subword, ends: Ends::Shown });
     Ok(Some(Aligned {
-        links: gold::score(&translator.align(pairs, gold::view())?, &gold),
+        links: gold::score(&found.told(gold::view()), &gold),
         entropy: mean_entropy(whole.iter().map(|rendered| &rendered.alignment)),
     }))
 }

@@ -80,8 +80,10 @@ pub fn run(args: LessonArgs) -> anyhow::Result<()> {
     let worked = work(&args, entry)?;
     if let Some(path) = &args.plot {
         let svg = lesson::svg(&worked, language)?;
-        let svg =
-            svg.ok_or_else(|| Error::Model("this run has no attention, so there is nothing to draw".into()))?;
+        let svg = svg.ok_or_else(|| {
+            let message = "this run has no attention, so there is nothing to draw: leave --plot or --run out";
+            Error::Usage(message.into())
+        })?;
         plotting::write_svg(&svg, &path.numbered(1))?;
     }
     match args.format {

@@ -52,7 +52,7 @@ pub struct TranslateArgs {
     /// What it costs to leave source words unseen; 0 for nothing [default: the run's]
     #[arg(long, value_name = "BETA", value_parser = penalty)]
     coverage_penalty: Option<f64>,
-    /// Multiply with weights in 8 bits, on the processor: faster, and a little off
+    /// Multiply with weights in 8 bits, on the processor and with plain attention: faster, and a little off
     #[arg(long)]
     int8: bool,
     /// Draw where the model looked

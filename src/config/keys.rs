@@ -71,7 +71,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("search.max_ratio", "the most tokens of a translation: this many for each source token …"),
     ("search.max_extra", "… and this many more"),
     ("search.max_source", "the most tokens of a source; longer ones are refused"),
-    ("search.precision", "f32, or int8: faster translation on the processor, a little off"),
+    ("search.precision", "f32, or int8: faster translation of plain attention on the processor, a little off"),
 ];
 
 /// A config as a file with a comment a key; keys without a value are there as comments.
@@ -115,6 +115,20 @@ mod tests {
                 leaves(&key, value, found);
             }),
             _ => found.push(prefix.to_owned()),
+        }
+    }
+
+    /// What a key may be is what the lists say.
+    #[test]
+    fn every_choice_of_attention_is_named() {
+        use crate::attention::{ChoiceKind, ScoreKind, WindowKind};
+        let about = |key: &str| KEYS.iter().find(|(known, _)| *known == key).unwrap().1;
+        for (key, names) in [
+            ("attention.score", ScoreKind::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>()),
+            ("attention.window", WindowKind::ALL.iter().map(|kind| kind.name()).collect()),
+            ("attention.choice", ChoiceKind::ALL.iter().map(|kind| kind.name()).collect()),
+        ] {
+            assert!(names.iter().all(|name| about(key).contains(name)), "{key}: {names:?}");
         }
     }
 

@@ -213,8 +213,10 @@ impl Printed {
     pub fn agrees(&self, computed: &[Vec<f64>]) -> bool {
         let rounds = |(printed, right): (&&str, &f64)| {
             let decimals = decimals(printed);
-            // Compared as text, but for the sign of 0.
-            format!("{:.decimals$}", right + 0.0).trim_start_matches('-') == printed.trim_start_matches('-')
+            let rounded = format!("{right:.decimals$}");
+            // −0.00 is 0.00.
+            let is_zero = rounded.trim_start_matches(['-', '0', '.']).is_empty();
+            if is_zero { rounded.trim_start_matches('-') == *printed } else { rounded == **printed }
         };
         self.cells().count() == computed.len()
             && self
@@ -251,6 +253,8 @@ mod tests {
         let right = [vec![0.451_862_8, 1.266_956_4], vec![1.125e-7, 1.0]];
         assert!(Printed("0.4519 1.267; 0 1.0").agrees(&right));
         assert!(!Printed("0.4519 1.2669; 0 1.0").agrees(&right));
+        assert!(!Printed("-0.4519 1.267; 0 1.0").agrees(&right));
+        assert!(Printed("0.0 -0.2").agrees(&[vec![-0.04, -0.21]]));
         assert!(!Printed("0.4519 1.267").agrees(&right));
         assert!(!Printed("0.4519; 0 1.0").agrees(&right));
     }

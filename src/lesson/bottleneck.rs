@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::board::{Figure, Lesson, matrix, text};
-use super::tensors::{device, dot, look, peak, row_sums, rows, tensor, weights};
+use super::tensors::{device, dot, look, names, one_hot, peak, row_sums, rows, tensor, weights, wide};
 use crate::attention::{AttentionConfig, ScoreKind, Sizes, SourceMask, Track};
 use crate::error::Result;
 use crate::init::Draw;
@@ -36,7 +36,7 @@ pub(super) fn translated(translator: &Translator, sentence: &str) -> Result<Rend
 fn course(lesson: &mut Lesson) -> serde_json::Value {
     // Softmax undoes the logarithm: with ln α as scores, the library's weights are the course's.
     let keys: Vec<Vec<f64>> = (0..4).map(|s| WEIGHTS.iter().map(|row| row[s].ln()).collect()).collect();
-    let queries: Vec<Vec<f64>> = (0..3).map(|t| (0..3).map(|d| f64::from(u8::from(t == d))).collect()).collect();
+    let queries = one_hot(3, 3);
     let states = vec![vec![0.1, 0.0], vec![0.9, 0.2], vec![0.1, 0.9], vec![0.8, 0.7]];
     let seen = look(&dot(), tensor(&queries), tensor(&keys), tensor(&states));
     let (alpha, contexts) = (weights(&seen), rows(&seen.context));
@@ -89,12 +89,8 @@ fn trained(lesson: &mut Lesson, rendered: &Rendered) -> serde_json::Value {
         ));
         return json!({ "translation": translation });
     }
-    let values: Vec<Vec<f64>> =
-        alignment.weights.iter().map(|row| row.iter().map(|&weight| f64::from(weight)).collect()).collect();
-    let (rows, columns): (Vec<&str>, Vec<&str>) = (
-        alignment.target.iter().map(String::as_str).collect(),
-        alignment.source.iter().map(String::as_str).collect(),
-    );
+    let values = wide(&alignment.weights);
+    let (rows, columns) = (names(&alignment.target), names(&alignment.source));
     let n = alignment.heads.len();
     let name = match n {
         0 => text!("its weights, the end of the sentence shown", "它的权重，含句末"),

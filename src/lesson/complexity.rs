@@ -1,81 +1,44 @@
 //! What attention costs: T² weights, T²d multiply-adds a product, and the time they take here.
 
-use std::time::Instant;
-
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::Tensor;
 use serde_json::json;
 
 use super::board::{Curves, Figure, Lesson, Printed, Text, text};
-use super::tensors::{device, look, scaled};
+use super::tensors::{RUNS, device, look, milliseconds, scaled};
 use crate::error::Result;
+use crate::init::{Draw, uniform};
 use crate::rng::Rng;
 
 const LENGTHS: [usize; 4] = [128, 512, 1024, 4096];
 const SIZE: usize = 512;
-/// Times that each length is run; the best counts, since other programs only ever make it slower.
-const RUNS: usize = 3;
 
-/// Milliseconds of one look of T queries at T keys of [`SIZE`] numbers, in 32 bits as in training.
-fn milliseconds(length: usize) -> f64 {
+/// Milliseconds of one look of T queries at T keys of [`SIZE`] numbers.
+fn time(length: usize) -> f64 {
     let mut rng = Rng::new(1, 0);
-    let numbers: Vec<f32> = (0..length * SIZE).map(|_| rng.symmetric() as f32).collect();
-    let sequence = Tensor::<3>::from_data(TensorData::new(numbers, [1, length, SIZE]), &device());
-    let run = || {
-        let started = Instant::now();
-        let seen = look(&scaled(), sequence.clone(), sequence.clone(), sequence.clone());
-        // Waits for the result.
-        let _ = seen.context.sum().into_scalar::<f32>();
-        1000.0 * started.elapsed().as_secs_f64()
-    };
-    (0..RUNS).map(|_| run()).fold(f64::INFINITY, f64::min)
+    let sequence: Tensor<3> = uniform(&mut Draw::Random(&mut rng), [1, length, SIZE], 1.0, &device());
+    milliseconds(|| look(&scaled(), sequence.clone(), sequence.clone(), sequence.clone()).context)
 }
 
 pub fn work() -> Result<Lesson> {
-    let elements: Vec<f64> = LENGTHS.iter().map(|&t| (t * t) as f64).collect();
-    let multiply_adds: Vec<f64> = elements.iter().map(|elements| elements * SIZE as f64).collect();
-    let times: Vec<f64> = LENGTHS.iter().map(|&t| milliseconds(t)).collect();
+    let elements = LENGTHS.map(|t| (t * t) as f64);
+    let multiply_adds = elements.map(|elements| elements * SIZE as f64);
+    let times = LENGTHS.map(time);
     let mut lesson = Lesson::new("complexity", text!("What attention costs", "注意力的代价"));
     lesson.step(text!("T queries look at T keys, d = {SIZE}", "T 个查询关注 T 个键，d = {SIZE}"));
     lesson.say(text!(
         "The weights are T × T numbers; Q Kᵀ needs T²d multiply-adds, weights times V as many again. Twice the length, four times the cost. (Projections, T d² each, are not counted.)",
         "权重是 T × T 个数；Q Kᵀ 需要 T²d 次乘加，权重乘 V 同样多。长度加倍，代价四倍。（投影每个 T d²，未计。）"
     ));
-    let head = vec![
-        "T".into(),
-        "T²".into(),
-        "T²d".into(),
-        text!("ms here", "本机毫秒"),
-        text!("times the row above", "为上一行的倍数"),
-        text!("T² predicts", "按 T² 应为"),
-    ];
-    let mut table = vec![head];
-    for (i, t) in LENGTHS.iter().enumerate() {
-        let against_last =
-            |all: &[f64]| if i == 0 { String::new() } else { format!("{:.1}", all[i] / all[i - 1]) };
-        let numbers = [
-            format!("{:.0}", elements[i]),
-            format!("{:.1} M", multiply_adds[i] / 1e6),
-            format!("{:.2}", times[i]),
-        ];
-        table.push(
-            std::iter::once(t.to_string())
-                .chain(numbers)
-                .chain([against_last(&times), against_last(&elements)])
-                .map(Text::from)
-                .collect(),
-        );
-    }
-    lesson.table(table);
+    lesson.table(table(&elements, &multiply_adds, &times));
     lesson.say(text!(
         "The times are of this machine, now: both products, the softmax and the mask, in 32 bits, the best of {RUNS}.",
         "时间是本机此刻的实测：两个乘积、softmax 与掩码，32 位，取 {RUNS} 次中最快的一次。"
     ));
     let printed = [Printed("1.6 26 105 1678"), Printed("8.4 134.2 536.9 8589.9")];
-    let wan: Vec<f64> = elements.iter().map(|elements| elements / 1e4).collect();
-    let million: Vec<f64> = multiply_adds.iter().map(|operations| operations / 1e6).collect();
+    let [wan, million] = [elements.map(|x| x / 1e4), multiply_adds.map(|x| x / 1e6)].map(|row| vec![row.to_vec()]);
     let right = text!("Rounded rightly.", "四舍五入正确。");
-    let a = lesson.compare(text!("T² in wan, ten thousands", "T²（万）"), &printed[0], &[wan], right.clone());
-    let b = lesson.compare(text!("T²d in millions", "T²d（百万）"), &printed[1], &[million], right);
+    let a = lesson.compare(text!("T² in wan, ten thousands", "T²（万）"), &printed[0], &wan, right.clone());
+    let b = lesson.compare(text!("T²d in millions", "T²d（百万）"), &printed[1], &million, right);
     lesson.number(
         "complexity",
         json!({
@@ -86,7 +49,38 @@ pub fn work() -> Result<Lesson> {
             "agrees": { "matrix_elements_wan": a, "million_multiply_adds": b },
         }),
     );
-    lesson.figure = Some(Figure::Curves(Curves {
+    lesson.figure = Some(figure(&times));
+    Ok(lesson)
+}
+
+fn table(elements: &[f64], multiply_adds: &[f64], times: &[f64]) -> Vec<Vec<Text>> {
+    let mut table = vec![vec![
+        "T".into(),
+        "T²".into(),
+        "T²d".into(),
+        text!("ms here", "本机毫秒"),
+        text!("times the row above", "为上一行的倍数"),
+        text!("T² predicts", "按 T² 应为"),
+    ]];
+    for (i, t) in LENGTHS.iter().enumerate() {
+        let above = |all: &[f64]| if i == 0 { String::new() } else { format!("{:.1}", all[i] / all[i - 1]) };
+        let row = [
+            t.to_string(),
+            format!("{:.0}", elements[i]),
+            format!("{:.1} M", multiply_adds[i] / 1e6),
+            format!("{:.2}", times[i]),
+            above(times),
+            above(elements),
+        ];
+        table.push(row.map(Text::from).to_vec());
+    }
+    table
+}
+
+fn figure(times: &[f64; LENGTHS.len()]) -> Figure {
+    let (last, longest) = (times[LENGTHS.len() - 1], LENGTHS[LENGTHS.len() - 1] as f64);
+    let squares = LENGTHS.map(|t| last * (t as f64 / longest).powi(2));
+    Figure::Curves(Curves {
         title: text!(
             "Time of one look of T queries at T keys, d = {SIZE}",
             "T 个查询关注 T 个键一次的时间，d = {SIZE}"
@@ -95,12 +89,8 @@ pub fn work() -> Result<Lesson> {
         logarithmic: [true, true],
         x: LENGTHS.map(|t| t as f64).to_vec(),
         series: vec![
-            (text!("measured", "实测"), times.clone()),
-            (
-                text!("T², through the last point", "过末点的 T² 参考线"),
-                LENGTHS.iter().map(|&t| times[3] * (t as f64 / 4096.0).powi(2)).collect(),
-            ),
+            (text!("measured", "实测"), times.to_vec()),
+            (text!("T², through the last point", "过末点的 T² 参考线"), squares.to_vec()),
         ],
-    }));
-    Ok(lesson)
+    })
 }

@@ -47,20 +47,7 @@ pub fn work(timing: Timing) -> Result<Lesson> {
         "欢迎 来 深圳 → welcome to shenzhen, the first step",
         "欢迎 来 深圳 → welcome to shenzhen，第一步"
     ));
-    lesson.say(match timing {
-        Timing::After => text!(
-            "The query is the state after the step, s_t: first the recurrent step, then the look, then both together (Luong 2015, figure 2; without the input feeding of his figure 4).",
-            "查询是本步之后的状态 s_t：先循环一步，再看，再合并（Luong 2015，图 2；不含其图 4 的 input feeding）。"
-        ),
-        Timing::Before => text!(
-            "The query is the state before the step, s_{{t−1}}: first the look, then the recurrent step with what it saw (Bahdanau 2015, figure 1; his readout is a maxout layer, ours a tanh).",
-            "查询是本步之前的状态 s_{{t−1}}：先看，再带着所见循环一步（Bahdanau 2015，图 1；他的读出层是 maxout，这里是 tanh）。"
-        ),
-    });
-    lesson.say(text!(
-        "The shapes: 1 sentence, S = 4 source positions (the end is one), E = 8 numbers of a vector, M = 8 of an encoder state (two directions of 4), H = 8 of a decoder state, K of a key, V = 7 words. The model is small and untrained.",
-        "形状：1 个句子，S = 4 个源位置（句末占一个），词向量 E = 8 维，编码器状态 M = 8 维（两个方向各 4），解码器状态 H = 8 维，键 K 维，V = 7 个词。模型很小，未经训练。"
-    ));
+    introduce(&mut lesson, timing);
     let mut table = vec![vec!["".into(), text!("tensor", "张量"), text!("shape", "形状"), "".into()]];
     for (number, row) in (1usize..).zip(&step.ledger) {
         let shape = format!("{:?}", row.shape);
@@ -83,6 +70,24 @@ pub fn work(timing: Timing) -> Result<Lesson> {
         }),
     );
     Ok(lesson)
+}
+
+/// What the letters are, and when the decoder looks.
+fn introduce(lesson: &mut Lesson, timing: Timing) {
+    lesson.say(match timing {
+        Timing::After => text!(
+            "The query is the state after the step, s_t: first the recurrent step, then the look, then both together (Luong 2015, figure 2; without the input feeding of his figure 4).",
+            "查询是本步之后的状态 s_t：先循环一步，再看，再合并（Luong 2015，图 2；不含其图 4 的 input feeding）。"
+        ),
+        Timing::Before => text!(
+            "The query is the state before the step, s_{{t−1}}: first the look, then the recurrent step with what it saw (Bahdanau 2015, figure 1; his readout is a maxout layer, ours a tanh).",
+            "查询是本步之前的状态 s_{{t−1}}：先看，再带着所见循环一步（Bahdanau 2015，图 1；他的读出层是 maxout，这里是 tanh）。"
+        ),
+    });
+    lesson.say(text!(
+        "The shapes: 1 sentence, S = 4 source positions (the end is one), E = 8 numbers of a vector, M = 8 of an encoder state (two directions of 4), H = 8 of a decoder state, K of a key, V = 7 words. The model is small and untrained.",
+        "形状：1 个句子，S = 4 个源位置（句末占一个），词向量 E = 8 维，编码器状态 M = 8 维（两个方向各 4），解码器状态 H = 8 维，键 K 维，V = 7 个词。模型很小，未经训练。"
+    ));
 }
 
 fn model(timing: Timing) -> Result<Seq2Seq> {

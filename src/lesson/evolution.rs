@@ -1,13 +1,11 @@
 //! From no attention to the scaled dot product: what each step cured.
 
-use std::time::Instant;
-
 use burn::tensor::Tensor;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::board::{Curves, Figure, Lesson, Text, text};
-use super::tensors::{device, dot, look, scaled, weights};
+use super::tensors::{device, dot, look, milliseconds, scaled, weights};
 use crate::attention::{Attention, AttentionConfig, ScoreKind, Sizes, SourceMask, Track};
 use crate::error::{Error, Result};
 use crate::init::{Draw, uniform};
@@ -102,7 +100,7 @@ fn looks(lesson: &mut Lesson) -> serde_json::Value {
     };
     // Without projections, which belong to heads.
     let attentions = [of_score(ScoreKind::Additive), of_score(ScoreKind::General), scaled()];
-    let times = attentions.map(|attention| milliseconds(&attention, &sequence));
+    let times = attentions.map(|attention| time(&attention, &sequence));
     lesson.step(text!("2. additive → multiplicative: the cost", "2. 加性 → 乘性：代价"));
     lesson.say(text!(
         "Additive needs a tanh of K numbers for every query with every key. Luong 2015 uses a product, q·W k, whose keys W k are made once a sentence. One look of {b} sentences, {l} queries at {l} keys, {size} numbers, keys made before, forward, on this machine now:",
@@ -118,18 +116,12 @@ fn looks(lesson: &mut Lesson) -> serde_json::Value {
     json!({ "additive": times[0], "general": times[1], "scaled-dot": times[2] })
 }
 
-/// Milliseconds in which a sequence is looked at by itself, the best of three.
-fn milliseconds(attention: &Attention, sequence: &Tensor<3>) -> f64 {
+/// Milliseconds in which a sequence is looked at by itself.
+fn time(attention: &Attention, sequence: &Tensor<3>) -> f64 {
     let [b, l, size] = sequence.dims();
     let mask = SourceMask::from_lengths(&vec![l; b], l, &device());
     let memory = attention.remember(sequence.clone(), mask, Tensor::zeros([b, size], &device()));
-    let run = || {
-        let started = Instant::now();
-        // Waits for the result.
-        let _ = attention.attend(sequence.clone(), &memory, Track::default()).context.sum().into_scalar::<f32>();
-        1000.0 * started.elapsed().as_secs_f64()
-    };
-    (0..3).map(|_| run()).fold(f64::INFINITY, f64::min)
+    milliseconds(|| attention.attend(sequence.clone(), &memory, Track::default()).context)
 }
 
 /// The mean of the largest weight of rows of scores between vectors from N(0, 1), by d_k, without and with scaling.

@@ -1,13 +1,11 @@
 //! Several heads: the same cost, as many views.
 
-use std::time::Instant;
-
 use burn::tensor::Tensor;
 use serde_json::json;
 
 use super::board::{Figure, Lesson, matrix, text};
 use super::bottleneck::translated;
-use super::tensors::{device, look, peak, row_sums, scaled};
+use super::tensors::{device, look, milliseconds, names, peak, row_sums, scaled, wide};
 use crate::alignment::Alignment;
 use crate::alignment::entropy::entropy;
 use crate::error::{Error, Result};
@@ -28,17 +26,14 @@ pub fn work(translator: &Translator) -> Result<Lesson> {
     let projections = attention.projections.as_ref().filter(|_| !alignment.heads.is_empty());
     let Some(projections) = projections else {
         return Err(Error::Usage(
-            "this run's attention has one head: name a run of --attention multi-head, or leave --run out for the one \
+            "this run has no several heads to show: name a run of --attention multi-head, or leave --run out for the one \
              that is built in"
                 .into(),
         ));
     };
     let mut lesson = Lesson::new("heads", text!("Several heads", "多头"));
     let cost = cost(&mut lesson);
-    let weights = |head: &[Vec<f32>]| -> Vec<Vec<f64>> {
-        head.iter().map(|row| row.iter().map(|&weight| f64::from(weight)).collect()).collect()
-    };
-    let heads: Vec<Vec<Vec<f64>>> = alignment.heads.iter().map(|head| weights(head)).collect();
+    let heads: Vec<Vec<Vec<f64>>> = alignment.heads.iter().map(|head| wide(head)).collect();
     views(&mut lesson, alignment, &heads, projections.head_size(), &rendered.translation);
     lesson.number(
         "heads",
@@ -55,7 +50,7 @@ fn cost(lesson: &mut Lesson) -> serde_json::Value {
     let size = MODEL / HEADS;
     let multiply_adds = |heads: usize| heads * 2 * LENGTH * LENGTH * (MODEL / heads);
     let (one, several) = (multiply_adds(1), multiply_adds(HEADS));
-    let [one_ms, several_ms] = [1, HEADS].map(milliseconds);
+    let [one_ms, several_ms] = [1, HEADS].map(time);
     lesson.step(text!("1. {MODEL} = {HEADS} × {size}: the same cost", "1. {MODEL} = {HEADS} × {size}：代价相同"));
     lesson.say(text!(
         "Queries, keys and values of {MODEL} numbers are cut into {HEADS} parts of {size}; each part is compared and summed by itself, and the {HEADS} contexts are put together again and mixed by W_o. For {LENGTH} positions, comparing and summing take:",
@@ -80,19 +75,12 @@ fn cost(lesson: &mut Lesson) -> serde_json::Value {
     })
 }
 
-/// Milliseconds in which a sequence that is projected already looks at itself, the best of three: heads stand beside
-/// each other as sentences do.
-fn milliseconds(heads: usize) -> f64 {
+/// Milliseconds in which a sequence that is projected already looks at itself: heads stand beside each other as
+/// sentences do.
+fn time(heads: usize) -> f64 {
     let mut rng = Rng::new(1, 0);
     let sequence: Tensor<3> = uniform(&mut Draw::Random(&mut rng), [heads, LENGTH, MODEL / heads], 1.0, &device());
-    let run = || {
-        let started = Instant::now();
-        let seen = look(&scaled(), sequence.clone(), sequence.clone(), sequence.clone());
-        // Waits for the result.
-        let _ = seen.context.sum().into_scalar::<f32>();
-        1000.0 * started.elapsed().as_secs_f64()
-    };
-    (0..3).map(|_| run()).fold(f64::INFINITY, f64::min)
+    milliseconds(|| look(&scaled(), sequence.clone(), sequence.clone(), sequence.clone()).context)
 }
 
 fn views(lesson: &mut Lesson, alignment: &Alignment, heads: &[Vec<Vec<f64>>], size: usize, translation: &str) {
@@ -102,10 +90,7 @@ fn views(lesson: &mut Lesson, alignment: &Alignment, heads: &[Vec<Vec<f64>>], si
         "This one is small: {whole} = {n} × {size}. {SENTENCE} → {translation}. Columns are source tokens, each row one token of the output:",
         "这个模型很小：{whole} = {n} × {size}。{SENTENCE} → {translation}。列为源词元，每行一个输出词元："
     ));
-    let (rows, columns): (Vec<&str>, Vec<&str>) = (
-        alignment.target.iter().map(String::as_str).collect(),
-        alignment.source.iter().map(String::as_str).collect(),
-    );
+    let (rows, columns) = (names(&alignment.target), names(&alignment.source));
     let mut table = vec![vec![text!("head", "头"), text!("entropy (nats)", "熵（nat）"), text!("peaks", "峰")]];
     let mut panels = Vec::new();
     for (i, (head, single)) in heads.iter().zip(&alignment.heads).enumerate() {

@@ -4,7 +4,7 @@ use burn::tensor::{Bool, Tensor};
 use serde_json::json;
 
 use super::board::{Figure, Lesson, matrix, text};
-use super::tensors::{device, linear, rows, scaled, tensor, tensor_on, weights};
+use super::tensors::{device, linear, one_hot, rows, scaled, tensor, tensor_on, weights};
 use super::three_by_three::{k, q, v};
 use crate::attention::heads::Projections;
 use crate::attention::{Attention, Sight, SourceMask, mask};
@@ -97,7 +97,7 @@ fn causal_gradient(scores: &[Vec<f64>]) -> Vec<Vec<f64>> {
 
 fn causal(lesson: &mut Lesson) {
     // Three one-hot tokens: the rows of W_q, W_k and W_v are their queries, keys and values.
-    let x: Vec<Vec<f64>> = (0..3).map(|t| (0..3).map(|d| f64::from(u8::from(t == d))).collect()).collect();
+    let x = one_hot(3, 3);
     let projections = Projections::single(linear(&q()), linear(&k()), linear(&v()));
     let attention = Attention { projections: Some(projections), ..scaled() };
     let look = |sight| attention.attend_to_self(tensor(&x), SourceMask::from_lengths(&[3], 3, &device()), sight);

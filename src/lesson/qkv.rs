@@ -4,7 +4,7 @@ use burn::tensor::Tensor;
 use serde_json::json;
 
 use super::board::{Figure, Lesson, Printed, matrix, text};
-use super::tensors::{dot, linear, row_sums, rows, scaled, scores, tensor};
+use super::tensors::{dot, linear, one_hot, row_sums, rows, scaled, scores, tensor};
 use crate::attention::heads::Projections;
 use crate::attention::{Sight, SourceMask};
 use crate::error::Result;
@@ -13,8 +13,7 @@ const TOKENS: [&str; 3] = ["I", "love", "NN"];
 const DIMENSIONS: [&str; 4] = ["d1", "d2", "d3", "d4"];
 
 pub fn work() -> Result<Lesson> {
-    let x: Vec<Vec<f64>> = (0..3).map(|t| (0..4).map(|d| f64::from(u8::from(t == d))).collect()).collect();
-    let identity: Vec<Vec<f64>> = (0..4).map(|t| (0..4).map(|d| f64::from(u8::from(t == d))).collect()).collect();
+    let (x, identity) = (one_hot(3, 4), one_hot(4, 4));
     let projections = Projections::single(linear(&identity), linear(&identity), linear(&identity));
     let (q, k, v) = {
         let input = tensor(&x);
@@ -64,6 +63,14 @@ fn board(x: &[Vec<f64>], qkv: [Tensor<3>; 3], [raw, small, weights, context]: [&
     lesson.say(text!("Row sums: {told}. Each row is a distribution.", "各行之和：{told}。每一行都是一个分布。"));
     lesson.step(text!("6. Sum: weights times V", "6. 求和：权重乘 V"));
     lesson.matrix(text!("context [3 × 4]", "上下文 [3 × 4]"), &TOKENS, &DIMENSIONS, context);
+    trace(&mut lesson, x, [raw, small, weights, context]);
+    compare(&mut lesson, x, [raw, small, weights, context]);
+    lesson.figure = Some(figure(raw, small, weights));
+    lesson
+}
+
+/// What becomes of the first query, number by number.
+fn trace(lesson: &mut Lesson, x: &[Vec<f64>], [raw, small, weights, context]: [&[Vec<f64>]; 4]) {
     lesson.step(text!("The trace of query 0, \"I\"", "跟踪查询 0：“I”"));
     let list = |numbers: &[f64], decimals: usize| {
         numbers.iter().map(|x| format!("{x:.decimals$}")).collect::<Vec<_>>().join(", ")
@@ -76,17 +83,18 @@ fn board(x: &[Vec<f64>], qkv: [Tensor<3>; 3], [raw, small, weights, context]: [&
         "q = ({q}); scores {scores}; over 2: {scaled}; exp: {exps}, together {sum:.4}; each over the sum: weights {rows}; the rows of V by these weights: ({result}).",
         "q = ({q})；得分 {scores}；除以 2：{scaled}；取指数：{exps}，合计 {sum:.4}；各除以总和得权重 {rows}；按此权重对 V 的各行求和：({result})。"
     ));
-    compare(&mut lesson, x, [raw, small, weights, context]);
+}
+
+fn figure(raw: &[Vec<f64>], small: &[Vec<f64>], weights: &[Vec<f64>]) -> Figure {
     let panel = |name, values, most| (matrix(name, &TOKENS, &TOKENS, values), most);
-    lesson.figure = Some(Figure::Panels(
+    Figure::Panels(
         [text!("key", "键"), text!("query", "查询")],
         vec![
             panel(text!("raw scores", "原始得分"), raw, 1.0),
             panel(text!("scaled by 1/√4", "乘 1/√4"), small, 1.0),
             panel(text!("weights", "权重"), weights, 1.0),
         ],
-    ));
-    lesson
+    )
 }
 
 fn compare(lesson: &mut Lesson, x: &[Vec<f64>], [raw, small, weights, context]: [&[Vec<f64>]; 4]) {

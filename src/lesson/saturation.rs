@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::board::{Curves, Figure, Lesson, Printed, text};
+use super::board::{Curves, Figure, Lesson, Printed, Text, text};
 use super::tensors::{device, dot, look, rows, tensor_on, weights};
 use crate::error::Result;
 
@@ -34,11 +34,7 @@ pub fn work() -> Result<Lesson> {
         "p is the weight of the larger score, p (1 − p) its gradient. With a gap of 16 the row is one-hot to the eye and the gradient is gone: inside a network, whatever the loss says, the scores no longer hear it. (At the output, cross-entropy and softmax together have the gradient p − y, which does not vanish when the model is wrong.)",
         "p 是较大得分的权重，p (1 − p) 是它的梯度。差距为 16 时，这一行看上去已是独热，梯度消失：在网络内部，无论损失说什么，得分都听不见了。（在输出端，交叉熵与 softmax 合起来的梯度是 p − y，模型出错时并不消失。）"
     ));
-    let mut table = vec![vec![text!("gap", "差距"), "p".into(), "p (1 − p)".into()]];
-    for ((gap, p), gradient) in GAPS.iter().zip(&larger).zip(&gradients) {
-        table.push(vec![gap.to_string().into(), format!("{p:.7}").into(), format!("{gradient:.10}").into()]);
-    }
-    lesson.table(table);
+    lesson.table(table(&larger, &gradients));
     let gap = (2.0 * LARGE).sqrt();
     lesson.say(text!(
         "Scores of vectors with d_k numbers spread with a standard deviation of √d_k (the lesson `variance`), gaps between two of them with √(2 d_k): {gap:.1} for d_k = {LARGE}. Divided by √d_k gaps spread with √2, whatever the size.",
@@ -75,15 +71,26 @@ pub fn work() -> Result<Lesson> {
             "why": "at a gap of 8 the larger probability is 0.9996646, which rounds to 0.99966; the text prints 0.99967",
         }),
     );
-    let [larger, gradients] = curve;
-    lesson.figure = Some(Figure::Curves(Curves {
+    lesson.figure = Some(figure(x, curve));
+    Ok(lesson)
+}
+
+fn table(larger: &[f64], gradients: &[f64]) -> Vec<Vec<Text>> {
+    let mut table = vec![vec![text!("gap", "差距"), "p".into(), "p (1 − p)".into()]];
+    for ((gap, p), gradient) in GAPS.iter().zip(larger).zip(gradients) {
+        table.push(vec![gap.to_string().into(), format!("{p:.7}").into(), format!("{gradient:.10}").into()]);
+    }
+    table
+}
+
+fn figure(x: Vec<f64>, [larger, gradients]: [Vec<f64>; 2]) -> Figure {
+    Figure::Curves(Curves {
         title: text!("The weight of the larger score, and its gradient", "较大得分的权重及其梯度"),
         axes: [text!("gap between the scores", "得分之差"), text!("value", "数值")],
         logarithmic: [false, false],
         x,
         series: vec![(text!("p", "p"), larger), (text!("p (1 − p)", "p (1 − p)"), gradients)],
-    }));
-    Ok(lesson)
+    })
 }
 
 /// Gaps from 0 to 16, with p and its gradient at each.

@@ -1,4 +1,6 @@
-//! Lessons compute in 64 bits, so that every digit on the board is right.
+//! What lessons share. They compute in 64 bits, so that every digit on the board is right; what they time, in 32.
+
+use std::time::Instant;
 
 use burn::module::Param;
 use burn::nn::Linear;
@@ -75,3 +77,32 @@ pub fn row_sums(values: &[Vec<f64>]) -> Vec<f64> {
 pub fn peak(row: &[f64]) -> usize {
     (0..row.len()).fold(0, |best, s| if row[s] > row[best] { s } else { best })
 }
+
+/// A matrix of `rows` one-hot rows, the first `columns` places.
+pub fn one_hot(rows: usize, columns: usize) -> Vec<Vec<f64>> {
+    (0..rows).map(|row| (0..columns).map(|column| f64::from(u8::from(row == column))).collect()).collect()
+}
+
+/// Weights as lessons show them.
+pub fn wide(rows: &[Vec<f32>]) -> Vec<Vec<f64>> {
+    rows.iter().map(|row| row.iter().map(|&weight| f64::from(weight)).collect()).collect()
+}
+
+/// Names as slices.
+pub fn names(names: &[String]) -> Vec<&str> {
+    names.iter().map(String::as_str).collect()
+}
+
+/// Milliseconds that a computation takes until its result is there, the best of [`RUNS`]: other programs only ever make
+/// it slower.
+pub fn milliseconds(compute: impl Fn() -> Tensor<3>) -> f64 {
+    let run = || {
+        let started = Instant::now();
+        let _ = compute().sum().into_scalar::<f32>();
+        1000.0 * started.elapsed().as_secs_f64()
+    };
+    (0..RUNS).map(|_| run()).fold(f64::INFINITY, f64::min)
+}
+
+/// Times that what is timed is run.
+pub const RUNS: usize = 3;

@@ -6,7 +6,7 @@ use super::decoder::Decoder;
 use super::encoder::Encoder;
 use super::gru::Gru;
 use super::seq2seq::Seq2Seq;
-use crate::attention::{Score, Sizes};
+use crate::attention::{Sizes, score};
 
 /// Sentence pairs, as far as arithmetic depends on them. Padding is not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,18 +82,16 @@ fn encoder(encoder: &Encoder) -> f64 {
 /// Multiply-adds a source token for keys and values.
 fn keys(decoder: &Decoder) -> f64 {
     let attention = &decoder.attention;
-    let scored = match &attention.score {
-        None | Some(Score::Dot(_) | Score::ScaledDot(_) | Score::Location(_)) => 0.0,
-        Some(Score::General(score)) => numbers(score.key.weight.dims()),
-        Some(Score::Additive(score)) => numbers(score.key.weight.dims()),
-        Some(Score::Concat(score)) => numbers([sizes(decoder).memory, score.energy.dims()[0]]),
-        Some(Score::Linear(score)) => numbers(score.key.weight.dims()),
-    };
     let projected = attention
         .projections
         .as_ref()
         .map_or(0.0, |projections| optional(&projections.key) + numbers(projections.value.weight.dims()));
-    projected + attention.heads() as f64 * scored
+    projected + (attention.heads() * score(decoder).key) as f64
+}
+
+/// What a head's score function costs.
+fn score(decoder: &Decoder) -> score::Work {
+    decoder.attention.score.as_ref().map_or_else(score::Work::default, |score| score.work(sizes(decoder)))
 }
 
 /// The sizes that a score function connects: those of the model, or of one head.
@@ -109,32 +107,22 @@ fn sizes(decoder: &Decoder) -> Sizes {
 /// Multiply-adds a target token, the output and the looks left out.
 fn decoder(decoder: &Decoder) -> f64 {
     let attention = &decoder.attention;
-    let scored = match &attention.score {
-        None | Some(Score::Dot(_) | Score::ScaledDot(_) | Score::General(_) | Score::Linear(_)) => 0.0,
-        Some(Score::Additive(score)) => numbers(score.query.weight.dims()),
-        Some(Score::Concat(score)) => numbers([sizes(decoder).query, score.energy.dims()[0]]),
-        Some(Score::Location(score)) => numbers(score.position.weight.dims()),
-    };
     let placed = attention.window.position.as_ref().map_or(0.0, |position| numbers(position.hidden.weight.dims()));
     let projected = attention
         .projections
         .as_ref()
         .map_or(0.0, |projections| optional(&projections.query) + optional(&projections.output));
-    let asking = projected + attention.heads() as f64 * (scored + placed);
+    let asking = projected + attention.heads() as f64 * (score(decoder).query as f64 + placed);
     decoder.layers.iter().map(gru).sum::<f64>() + asking + numbers(decoder.readout.weight.dims())
 }
 
 /// Multiply-adds a target token and source token: the score, and the sum of values.
 fn look(decoder: &Decoder) -> f64 {
-    let sizes = sizes(decoder);
-    let Some(score) = &decoder.attention.score else { return 0.0 };
-    let compared = match score {
-        Score::Dot(_) | Score::ScaledDot(_) | Score::General(_) => sizes.query,
-        Score::Additive(score) => score.energy.dims()[0],
-        Score::Concat(score) => score.energy.dims()[0],
-        Score::Linear(_) | Score::Location(_) => 0,
-    };
-    (decoder.attention.heads() * (compared + sizes.memory)) as f64
+    let attention = &decoder.attention;
+    match attention.score {
+        Some(_) => (attention.heads() * (score(decoder).pair + sizes(decoder).memory)) as f64,
+        None => 0.0,
+    }
 }
 
 #[cfg(test)]

@@ -108,7 +108,11 @@ impl Axis {
         let (from, to) = match (ends, scale) {
             (Ends::Theirs, _) => (from, to),
             (Ends::Round, Scale::Log) => (10f64.powf(from.log10().floor()), 10f64.powf(to.log10().ceil())),
-            (Ends::Round, Scale::Linear) => (from.min(0.0), step(to) * (to / step(to)).ceil()),
+            (Ends::Round, Scale::Linear) => {
+                let (from, to) = (from.min(0.0), to.max(0.0));
+                let step = step(to - from);
+                (step * (from / step).floor(), step * (to / step).ceil())
+            }
         };
         // A single number, or none, stands in the middle of something.
         let (from, to) = if from < to { (from, to) } else { (0.5, 1.5) };
@@ -127,7 +131,7 @@ impl Axis {
     fn ticks(&self) -> Vec<(f32, String)> {
         let numbers: Vec<f64> = match self.scale {
             Scale::Linear => {
-                let step = step(self.to);
+                let step = step(self.to - self.from);
                 let first = (self.from / step).ceil() as i64;
                 (first..).map(|i| i as f64 * step).take_while(|x| *x <= self.to + step * 1e-9).collect()
             }
@@ -141,9 +145,9 @@ impl Axis {
     }
 }
 
-/// The step of about five ticks up to a number: 1, 2 or 5 times a power of ten.
-fn step(most: f64) -> f64 {
-    let rough = (most.abs() / 5.0).max(f64::MIN_POSITIVE);
+/// The step of about five ticks in a length: 1, 2 or 5 times a power of ten.
+fn step(length: f64) -> f64 {
+    let rough = if length > 0.0 { length / 5.0 } else { 1.0 };
     let power = 10f64.powf(rough.log10().floor());
     let times = [1.0, 2.0, 5.0].into_iter().find(|times| times * power >= rough * (1.0 - 1e-9)).unwrap_or(10.0);
     times * power
@@ -180,6 +184,10 @@ mod tests {
             axis.ticks().iter().map(|(_, label)| label.as_str()).collect::<Vec<_>>(),
             ["0", "1", "2", "3", "4"]
         );
+        // Log-probabilities: nothing above 0.
+        let axis = Axis::new(Scale::Linear, [-3.9, -1.0].into_iter(), Ends::Round, 300.0);
+        assert_eq!((axis.place(-4.0), axis.place(0.0)), (Some(0.0), Some(300.0)));
+        assert_eq!(axis.ticks().len(), 5);
         let axis = Axis::new(Scale::Log, [4.0, 1024.0].into_iter(), Ends::Theirs, 300.0);
         assert_eq!((axis.place(4.0), axis.place(64.0), axis.place(1024.0)), (Some(0.0), Some(150.0), Some(300.0)));
     }

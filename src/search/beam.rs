@@ -33,7 +33,9 @@ pub struct SearchConfig {
     pub max_extra: usize,
     /// The most tokens of a source; longer ones are refused.
     pub max_source: usize,
-    /// In how many bits weights are multiplied with. 8 is for models of one decoder layer on flex; others take 32.
+    /// In how many bits weights are multiplied with. 8 is for what the stepper on slices takes: one decoder layer with the
+    /// reset after, on flex, and a single head that looks everywhere, softly, by a product or an additive score (or
+    /// nothing); others take 32.
     pub precision: Precision,
 }
 

@@ -42,15 +42,25 @@ fn every_attention_can_be_named() {
         }
         train.assert().success();
         let told = json(&stdout(zhuyi(&folder).args(["translate", "a b c", "--run", &run, "--format", "json"])));
+        assert!(told["translation"].is_string(), "{name}");
         if name == "none" {
             assert!(told["weights"].as_array().unwrap().is_empty());
             continue;
         }
-        let heads = told["heads"].as_array().map_or(1, Vec::len);
-        assert_eq!(heads, if name == "multi-head" { 8 } else { 1 }, "{name}");
         let aligned =
             stdout(zhuyi(&folder).args(["align", "--tsv", "pairs.tsv", "--run", &run, "--format", "json"]));
         assert_eq!(lines(&aligned).len(), 24, "{name}");
+        // A row for each target word, a column for each source word.
+        for aligned in lines(&aligned).into_iter().map(json) {
+            let count = |what: &str| aligned[what].as_array().unwrap().len();
+            assert!(count("target") > 0 && count("weights") == count("target"), "{name}: {aligned}");
+            let rows = aligned["weights"].as_array().unwrap().iter();
+            assert!(
+                rows.into_iter().all(|row| row.as_array().unwrap().len() == count("source")),
+                "{name}: {aligned}"
+            );
+            assert_eq!(aligned["heads"].as_array().map_or(1, Vec::len), if name == "multi-head" { 8 } else { 1 });
+        }
     }
     let listed = stdout(zhuyi(&folder).arg("runs"));
     for told in ["general + local-p", "scaled-dot × 8", "additive + coverage", "general + sparsemax"] {

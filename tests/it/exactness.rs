@@ -243,7 +243,10 @@ fn translations_do_not_depend_on_the_batch() {
         let alone = translate(&[0, 1, 2, 3, 4, 5, 6], 1);
         for (order, batch) in [([0, 1, 2, 3, 4, 5, 6], 2), ([0, 1, 2, 3, 4, 5, 6], 7), ([6, 2, 0, 5, 1, 4, 3], 7)]
         {
-            for (found, &i) in translate(&order, batch).iter().zip(&order) {
+            let found = translate(&order, batch);
+            assert_eq!(found.len(), order.len(), "{what}");
+            for (found, &i) in found.iter().zip(&order) {
+                assert!(!found.is_empty() && found.len() == alone[i].len(), "{what}: line {i}");
                 for (ours, single) in found.iter().zip(&alone[i]) {
                     assert_eq!(ours.tokens, single.tokens, "{what}: line {i} in batches of {batch}");
                     assert!((ours.score - single.score).abs() < 1e-4, "{what}");
@@ -270,6 +273,9 @@ fn forced_scoring_returns_the_beams_score_and_alignment() {
             let steps = best.tokens.len() + usize::from(!best.cut);
             let log_prob: f64 = scored.log_probs[..steps].iter().sum();
             assert!((log_prob - best.log_prob).abs() < 1e-4, "{what}: {log_prob} {}", best.log_prob);
+            let looks = if config.attention.score == ScoreKind::None { 0 } else { steps };
+            assert_eq!(best.attention.len(), looks, "{what}");
+            assert!(scored.attention.len() >= looks, "{what}");
             for (ours, theirs) in best.attention.iter().zip(&scored.attention) {
                 assert_eq!(ours.heads.len(), theirs.heads.len());
                 let ours = std::iter::once(&ours.weights).chain(&ours.heads);

@@ -111,6 +111,7 @@ fn the_mean_of_many_draws_is_the_gradient_of_the_expectation() {
             let variance = samples.iter().map(|g| (g - mean).powi(2)).sum::<f64>() / (SAMPLES - 1) as f64;
             let error = (variance / SAMPLES as f64).sqrt();
             let apart = (mean - f64::from(*right)).abs();
+            eprintln!("{steps:?}, query value {i}: {mean:.4} ± {error:.4}, right {right:.4}");
             assert!(apart <= 4.0 * error, "{steps:?}, query value {i}: {mean} ± {error}, right {right}");
             clear += usize::from(f64::from(right.abs()) > 8.0 * error);
         }

@@ -5,6 +5,7 @@ use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
 
+use super::{Kernel, Work};
 use crate::attention::{AttentionConfig, Sizes};
 use crate::init::{self, Bias, Draw};
 use crate::kernels::energies::energies;
@@ -39,5 +40,21 @@ impl Additive {
     /// `[B, T, H]` and `[B, S, K]` → `[B, T, S]`.
     pub fn scores(&self, query: Tensor<3>, keys: Tensor<3>) -> Tensor<3> {
         energies(linear::apply(&self.query, query, Activation::Identity), keys, self.energy.val())
+    }
+
+    /// K.
+    pub fn key_size(&self, _: Sizes) -> usize {
+        self.energy.dims()[0]
+    }
+
+    /// W and U, then v.
+    pub fn work(&self, sizes: Sizes) -> Work {
+        let k = self.energy.dims()[0];
+        Work { key: sizes.memory * k, query: sizes.query * k, pair: k }
+    }
+
+    /// As it is.
+    pub fn kernel(&self, _: usize) -> Option<Kernel> {
+        Some(Kernel::additive(self.query.weight.val(), self.energy.val()))
     }
 }

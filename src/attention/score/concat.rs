@@ -4,6 +4,7 @@ use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
 
+use super::{Kernel, Work};
 use crate::attention::{AttentionConfig, Sizes};
 use crate::init::{self, Bias, Draw};
 use crate::kernels::energies::energies;
@@ -46,5 +47,21 @@ impl Concat {
     /// The part of W that is the query's, `[H, K]`.
     pub fn query_weight(&self, size: usize) -> Tensor<2> {
         self.weight.weight.val().narrow(0, 0, size)
+    }
+
+    /// K.
+    pub fn key_size(&self, _: Sizes) -> usize {
+        self.energy.dims()[0]
+    }
+
+    /// W in two halves, then v.
+    pub fn work(&self, sizes: Sizes) -> Work {
+        let k = self.energy.dims()[0];
+        Work { key: sizes.memory * k, query: sizes.query * k, pair: k }
+    }
+
+    /// The additive score of W's two halves.
+    pub fn kernel(&self, query: usize) -> Option<Kernel> {
+        Some(Kernel::additive(self.query_weight(query), self.energy.val()))
     }
 }

@@ -4,6 +4,7 @@
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
+use super::{Kernel, Work};
 use crate::attention::{AttentionConfig, Sizes};
 use crate::error::{Error, Result};
 use crate::init::Draw;
@@ -41,5 +42,20 @@ impl Dot {
     /// `[B, T, M]` and `[B, S, M]` → `[B, T, S]`.
     pub fn scores(&self, query: Tensor<3>, keys: Tensor<3>) -> Tensor<3> {
         query.matmul(keys.swap_dims(1, 2))
+    }
+
+    /// M.
+    pub fn key_size(&self, sizes: Sizes) -> usize {
+        sizes.memory
+    }
+
+    /// Nothing but the product.
+    pub fn work(&self, sizes: Sizes) -> Work {
+        Work { pair: sizes.query, ..Work::default() }
+    }
+
+    /// A product.
+    pub fn kernel(&self, _: usize) -> Option<Kernel> {
+        Some(Kernel::product(1.0))
     }
 }

@@ -4,6 +4,7 @@ use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
 
+use super::{Kernel, Work};
 use crate::attention::{AttentionConfig, Sizes};
 use crate::init::{self, Bias, Draw};
 use crate::kernels::linear::{self, Activation};
@@ -29,5 +30,20 @@ impl General {
     /// `[B, T, H]` and `[B, S, H]` → `[B, T, S]`.
     pub fn scores(&self, query: Tensor<3>, keys: Tensor<3>) -> Tensor<3> {
         query.matmul(keys.swap_dims(1, 2))
+    }
+
+    /// H.
+    pub fn key_size(&self, _: Sizes) -> usize {
+        self.key.weight.dims()[1]
+    }
+
+    /// W for each key, then the product.
+    pub fn work(&self, sizes: Sizes) -> Work {
+        Work { key: sizes.memory * sizes.query, pair: sizes.query, query: 0 }
+    }
+
+    /// A product: keys know W.
+    pub fn kernel(&self, _: usize) -> Option<Kernel> {
+        Some(Kernel::product(1.0))
     }
 }

@@ -3,6 +3,7 @@
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
+use super::{Kernel, Work};
 use crate::attention::{AttentionConfig, Sizes};
 use crate::init::{self, Bias, Draw};
 
@@ -33,5 +34,20 @@ impl Linear {
     pub fn scores(&self, query: Tensor<3>, keys: Tensor<3>) -> Tensor<3> {
         let [b, s, _] = keys.dims();
         keys.swap_dims(1, 2).expand([b, query.dims()[1], s])
+    }
+
+    /// A key is one number.
+    pub fn key_size(&self, _: Sizes) -> usize {
+        1
+    }
+
+    /// w for each key; the query is not asked.
+    pub fn work(&self, sizes: Sizes) -> Work {
+        Work { key: sizes.memory, ..Work::default() }
+    }
+
+    /// None.
+    pub fn kernel(&self, _: usize) -> Option<Kernel> {
+        None
     }
 }

@@ -4,6 +4,7 @@ use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
 
+use super::{Kernel, Work};
 use crate::attention::{AttentionConfig, Sizes};
 use crate::init::{self, Bias, Draw};
 
@@ -36,5 +37,20 @@ impl Location {
     pub fn scores(&self, query: Tensor<3>, keys: Tensor<3>) -> Tensor<3> {
         let positions = keys.dims()[1];
         self.position.forward(query).narrow(2, 0, positions)
+    }
+
+    /// The memory itself.
+    pub fn key_size(&self, sizes: Sizes) -> usize {
+        sizes.memory
+    }
+
+    /// W for each query; keys are not looked at.
+    pub fn work(&self, sizes: Sizes) -> Work {
+        Work { query: sizes.query * self.max_positions(), ..Work::default() }
+    }
+
+    /// None.
+    pub fn kernel(&self, _: usize) -> Option<Kernel> {
+        None
     }
 }

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{AttentionConfig, Sizes};
 use crate::init::Draw;
+use crate::kernels::attentive::Matching;
 
 macro_rules! score_functions {
     ($($variant:ident = $name:literal, $module:ident::$type:ident, $about:literal;)*) => {
@@ -75,6 +76,27 @@ macro_rules! score_functions {
                 }
             }
 
+            /// The size of a key.
+            pub fn key_size(&self, sizes: Sizes) -> usize {
+                match self {
+                    $(Self::$variant(score) => score.key_size(sizes),)*
+                }
+            }
+
+            /// What a comparison of these sizes costs.
+            pub fn work(&self, sizes: Sizes) -> Work {
+                match self {
+                    $(Self::$variant(score) => score.work(sizes),)*
+                }
+            }
+
+            /// How kernels do it with queries of a size, if they can.
+            pub fn kernel(&self, query: usize) -> Option<Kernel> {
+                match self {
+                    $(Self::$variant(score) => score.kernel(query),)*
+                }
+            }
+
             /// How well each query matches each key: `[B, T, H]` and `[B, S, K]` → `[B, T, S]`.
             pub fn scores(&self, query: Tensor<3>, keys: Tensor<3>) -> Tensor<3> {
                 match self {
@@ -95,16 +117,37 @@ score_functions! {
     Location = "location", location::Location, "W q over positions: never sees the content (Luong 2015)";
 }
 
-impl Score {
-    /// The size of a key.
-    pub fn key_size(&self, sizes: Sizes) -> usize {
-        match self {
-            Self::Dot(_) | Self::ScaledDot(_) | Self::Location(_) => sizes.memory,
-            Self::General(score) => score.key.weight.dims()[1],
-            Self::Additive(score) => score.energy.dims()[0],
-            Self::Concat(score) => score.energy.dims()[0],
-            Self::Linear(_) => 1,
-        }
+/// What a score function costs, in multiply-adds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Work {
+    /// For each key, once a sentence.
+    pub key: usize,
+    /// For each query.
+    pub query: usize,
+    /// For each pair.
+    pub pair: usize,
+}
+
+/// A score function as kernels do it: the query is projected (or not), then matched with the key.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// How they are matched.
+    pub matching: Matching,
+    /// What the query is projected by, `[H, K]`.
+    pub query: Option<Tensor<2>>,
+    /// v, `[K]`, of additive scores.
+    pub energy: Option<Tensor<1>>,
+}
+
+impl Kernel {
+    /// A product of the query as it is.
+    pub fn product(scale: f32) -> Self {
+        Self { matching: Matching::Product { scale }, query: None, energy: None }
+    }
+
+    /// An additive score.
+    pub fn additive(query: Tensor<2>, energy: Tensor<1>) -> Self {
+        Self { matching: Matching::Additive, query: Some(query), energy: Some(energy) }
     }
 }
 

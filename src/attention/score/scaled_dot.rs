@@ -4,6 +4,7 @@
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
+use super::{Kernel, Work};
 use crate::attention::{AttentionConfig, Sizes};
 use crate::init::Draw;
 
@@ -26,6 +27,21 @@ impl ScaledDot {
     pub fn scores(&self, query: Tensor<3>, keys: Tensor<3>) -> Tensor<3> {
         let size = query.dims()[2];
         query.matmul(keys.swap_dims(1, 2)).mul_scalar(scale(size))
+    }
+
+    /// K.
+    pub fn key_size(&self, sizes: Sizes) -> usize {
+        sizes.memory
+    }
+
+    /// Nothing but the product.
+    pub fn work(&self, sizes: Sizes) -> Work {
+        Work { pair: sizes.query, ..Work::default() }
+    }
+
+    /// A product, scaled.
+    pub fn kernel(&self, query: usize) -> Option<Kernel> {
+        Some(Kernel::product(scale(query) as f32))
     }
 }
 

@@ -1,10 +1,11 @@
 //! From a trained run to translations with their alignment.
 
+mod aligned;
+
 use burn::tensor::Device;
 use serde::Serialize;
 
 use crate::alignment::Alignment;
-use crate::corpus::Pair;
 use crate::error::{Error, Result};
 use crate::model::batched;
 use crate::model::host::LaidOut;
@@ -12,6 +13,8 @@ use crate::run::{Loaded, RunDir};
 use crate::search::{Hypothesis, Look, SearchConfig};
 use crate::text::words::Level;
 use crate::text::{EOS, Encoded, normalize};
+
+pub use aligned::Aligned;
 
 /// A trained run, ready to translate.
 #[derive(Debug)]
@@ -177,41 +180,6 @@ impl Translator {
         Ok(translations)
     }
 
-    /// Scores given translations, reference forced, with where the model looks while writing them.
-    ///
-    /// # Errors
-    /// As for [`Translator::translate`].
-    pub fn align(&self, pairs: &[Pair], view: View) -> Result<Vec<Rendered>> {
-        let sentences: Vec<&str> = pairs.iter().map(|pair| pair.source.as_str()).collect();
-        let sources = self.sources(&sentences, 0)?;
-        let targets = pairs
-            .iter()
-            .map(|pair| self.run.target.encode(normalize::without_breaks(&pair.target).trim()))
-            .collect::<Result<Vec<_>>>()?;
-        let chosen: Vec<(&Source, &Encoded)> =
-            sources.iter().zip(&targets).filter_map(|(source, target)| Some((source.as_ref()?, target))).collect();
-        let source_ids: Vec<&[usize]> = chosen.iter().map(|(source, _)| source.ids.as_slice()).collect();
-        let target_ids: Vec<&[usize]> = chosen.iter().map(|(_, target)| target.ids.as_slice()).collect();
-        let batch = self.run.config.search.batch;
-        let mut scored =
-            batched::score(&self.run.model, &self.laid, &source_ids, &target_ids, batch, &self.device).into_iter();
-        let mut aligned = Vec::with_capacity(pairs.len());
-        for ((source, target), pair) in sources.iter().zip(&targets).zip(pairs) {
-            let translation = pair.target.clone();
-            let (Some(source), Some(forced)) = (source, source.as_ref().and_then(|_| scored.next())) else {
-                aligned.push(Rendered { translation, ..blank(0).hypotheses.remove(0) });
-                continue;
-            };
-            aligned.push(Rendered {
-                alignment: self.alignment(source, &target.pieces, &forced.attention, view),
-                translation,
-                score: forced.log_prob(),
-                cut: false,
-            });
-        }
-        Ok(aligned)
-    }
-
     fn sources(&self, sentences: &[&str], before: usize) -> Result<Vec<Option<Source>>> {
         let mut sources = Vec::with_capacity(sentences.len());
         for (i, sentence) in sentences.iter().enumerate() {
@@ -272,6 +240,7 @@ impl Translator {
 }
 
 /// A sentence as the model reads it.
+#[derive(Debug)]
 struct Source {
     encoded: Encoded,
     /// With the end of the sentence.

@@ -1,0 +1,67 @@
+//! Given translations, reference forced.
+
+use super::{Rendered, Source, Translator, View, blank};
+use crate::corpus::Pair;
+use crate::error::Result;
+use crate::model::batched;
+use crate::search::Forced;
+use crate::text::{Encoded, normalize};
+
+/// Pairs with what the model thinks of them and where it looks while it writes their targets; it can be told in several
+/// views.
+#[derive(Debug)]
+pub struct Aligned<'a> {
+    translator: &'a Translator,
+    pairs: Vec<AlignedPair>,
+}
+
+#[derive(Debug)]
+struct AlignedPair {
+    /// Nothing for a blank source, which the model is not asked about.
+    found: Option<(Source, Forced)>,
+    target: Encoded,
+    translation: String,
+}
+
+impl Translator {
+    /// Scores given translations, reference forced, with where the model looks while writing them.
+    ///
+    /// # Errors
+    /// As for [`Translator::translate`].
+    pub fn align(&self, pairs: &[Pair]) -> Result<Aligned<'_>> {
+        let sentences: Vec<&str> = pairs.iter().map(|pair| pair.source.as_str()).collect();
+        let sources = self.sources(&sentences, 0)?;
+        let targets = pairs
+            .iter()
+            .map(|pair| self.run.target.encode(normalize::without_breaks(&pair.target).trim()))
+            .collect::<Result<Vec<_>>>()?;
+        let chosen: Vec<(&Source, &Encoded)> =
+            sources.iter().zip(&targets).filter_map(|(source, target)| Some((source.as_ref()?, target))).collect();
+        let source_ids: Vec<&[usize]> = chosen.iter().map(|(source, _)| source.ids.as_slice()).collect();
+        let target_ids: Vec<&[usize]> = chosen.iter().map(|(_, target)| target.ids.as_slice()).collect();
+        let batch = self.run.config.search.batch;
+        let mut scored =
+            batched::score(&self.run.model, &self.laid, &source_ids, &target_ids, batch, &self.device).into_iter();
+        let pairs = sources.into_iter().zip(targets).zip(pairs).map(|((source, target), pair)| AlignedPair {
+            found: source.and_then(|source| Some((source, scored.next()?))),
+            target,
+            translation: pair.target.clone(),
+        });
+        Ok(Aligned { translator: self, pairs: pairs.collect() })
+    }
+}
+
+impl Aligned<'_> {
+    /// Each pair, told in a view.
+    pub fn told(&self, view: View) -> Vec<Rendered> {
+        let told = |pair: &AlignedPair| {
+            let translation = pair.translation.clone();
+            let Some((source, forced)) = &pair.found else {
+                return Rendered { translation, ..blank(0).hypotheses.remove(0) };
+            };
+            let alignment = self.translator.alignment(source, &pair.target.pieces, &forced.attention, view);
+            Rendered { alignment, translation, score: forced.log_prob(), cut: false }
+        };
+        self.pairs.iter().map(told).collect()
+    }
+}
