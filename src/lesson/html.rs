@@ -9,11 +9,14 @@ use crate::plot::colour;
 
 const STYLE: &str = "body{font:16px/1.55 system-ui,'Noto Sans CJK SC','PingFang SC','Microsoft YaHei',sans-serif;\
 color:#222;max-width:52rem;margin:2rem auto;padding:0 1rem}h2{margin-top:2rem;font-size:1.15rem}\
-div.wide{overflow-x:auto}table{border-collapse:collapse;margin:.6rem 0}caption{text-align:left;color:#666;font-size:.9rem}\
+div.wide{overflow-x:auto}table{border-collapse:collapse;margin:.6rem 0}caption{text-align:left;color:#666;font-size:.9rem;white-space:nowrap}tr{break-inside:avoid}th{white-space:nowrap}\
 th,td{padding:.25rem .7rem;border:1px solid #e8e8e8;text-align:right;font-variant-numeric:tabular-nums}\
-th{font-weight:600;background:#fafafa}td.word{text-align:left}\
+th{font-weight:600;background:#fafafa}.dense th,.dense td{padding:.15rem .3rem;font-size:.78rem}td.word{text-align:left}\
 .differs,.agrees{border-left:4px solid #d55e00;background:#fff7f0;padding:.6rem .9rem;margin:1rem 0}\
 .agrees{border-color:#009e73;background:#f2faf7}code{font-family:ui-monospace,monospace}svg{max-width:100%;height:auto}";
+
+/// More columns than this are set close together.
+const MANY: usize = 8;
 
 /// A lesson as a page.
 ///
@@ -57,8 +60,9 @@ fn coded(text: &str) -> String {
 /// A matrix; weights are as dark as they are large.
 fn drawn(matrix: &Matrix, language: Language) -> String {
     let whole = terminal::is_whole(matrix);
+    let dense = if matrix.columns.len() > MANY { " class=\"dense\"" } else { "" };
     let mut text = format!(
-        "<div class=\"wide\"><table>\n<caption>{}</caption>\n<tr><th></th>",
+        "<div class=\"wide\"><table{dense}>\n<caption>{}</caption>\n<tr><th></th>",
         escape(matrix.name.to(language))
     );
     text +=
