@@ -27,7 +27,7 @@ pub struct ToyArgs {
     /// The same seed writes the same bytes
     #[arg(long, value_name = "N", default_value_t = toy::SHIPPED_SEED)]
     seed: u64,
-    /// The folder for train.tsv, dev.tsv and test.tsv
+    /// The folder for train.tsv, dev.tsv and test.tsv, and for long/ with the same of 5 to 60 words
     #[arg(long, value_name = "DIR", default_value = "data/toy")]
     out: PathBuf,
 }
@@ -52,12 +52,14 @@ pub fn run(command: DataCommand) -> anyhow::Result<()> {
 }
 
 fn write_toy(args: &ToyArgs) -> Result<()> {
-    let corpus = toy::generate(args.seed);
-    std::fs::create_dir_all(&args.out).map_err(Error::io(&args.out))?;
-    for (name, pairs) in [("train", &corpus.train), ("dev", &corpus.dev), ("test", &corpus.test)] {
-        let path = args.out.join(format!("{name}.tsv"));
-        write_whole(&path, toy::to_tsv(pairs).as_bytes())?;
-        note(&format!("{}: {} pairs", path.display(), pairs.len()));
+    let long = args.out.join("long");
+    for (folder, corpus) in [(&args.out, toy::generate(args.seed)), (&long, toy::long::generate(args.seed))] {
+        std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
+        for (name, pairs) in corpus.parts() {
+            let path = folder.join(format!("{name}.tsv"));
+            write_whole(&path, toy::to_tsv(&pairs).as_bytes())?;
+            note(&format!("{}: {} pairs", path.display(), pairs.len()));
+        }
     }
     Ok(())
 }

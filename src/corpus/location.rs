@@ -14,7 +14,8 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "name data as \"pairs.tsv\", [\"x.de\", \"x.en\"] or \"toy:train\"")]
 pub enum Location {
-    /// One file, source TAB target (TAB links), or `toy:train`, `toy:dev`, `toy:test`.
+    /// One file, source TAB target (TAB links), or `toy:train`, `toy:dev`, `toy:test`, or the same of the long part,
+    /// `toy:long/train`.
     Tsv(String),
     /// A source file and a target file with as many lines.
     Files([String; 2]),
@@ -57,11 +58,16 @@ impl fmt::Display for Location {
 }
 
 fn shipped(part: &str, gold: Gold) -> Result<Vec<Pair>> {
-    match toy::SHIPPED.iter().find(|(name, _)| *name == part) {
-        Some((name, text)) => read::tsv_text(Path::new(&format!("toy:{name}")), text, gold),
-        None => {
-            Err(Error::Config(format!("there is no toy:{part}: the parts are toy:train, toy:dev and toy:test")))
-        }
+    let place = format!("toy:{part}");
+    if let Some((_, text)) = toy::SHIPPED.iter().find(|(name, _)| *name == part) {
+        return read::tsv_text(Path::new(&place), text, gold);
+    }
+    let parts = part.strip_prefix("long/").and_then(|part| toy::long::generate(toy::SHIPPED_SEED).part(part));
+    match parts {
+        Some(pairs) => read::tsv_text(Path::new(&place), &toy::to_tsv(&pairs), gold),
+        None => Err(Error::Config(format!(
+            "there is no {place}: the parts are toy:train, toy:dev and toy:test, and toy:long/ with the same names"
+        ))),
     }
 }
 
@@ -111,6 +117,11 @@ mod tests {
         let pairs = Location::toy("test").read(Gold::ThirdColumn { base: 0 }).unwrap();
         assert_eq!(pairs.len(), 500);
         assert!(pairs.iter().all(|pair| pair.links.is_some()));
-        assert!(Location::toy("no").read(Gold::Ignored).is_err());
+        let pairs = Location::toy("long/test").read(Gold::ThirdColumn { base: 0 }).unwrap();
+        assert_eq!(pairs.len(), 56 * 20);
+        assert!(pairs.iter().all(|pair| pair.links.is_some()));
+        for wrong in ["no", "long/no", "long"] {
+            assert!(Location::toy(wrong).read(Gold::Ignored).is_err(), "{wrong}");
+        }
     }
 }

@@ -554,8 +554,9 @@ fn training_repeats_by_seed() {
 fn the_toy_corpus_is_written_byte_for_byte() {
     let folder = Folder::new();
     zhuyi(&folder).args(["data", "toy", "--seed", "1", "--out", "toy"]).assert().success();
-    for name in ["train.tsv", "dev.tsv", "test.tsv"] {
-        let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/toy").join(name);
+    let names = ["train.tsv", "dev.tsv", "test.tsv"];
+    for name in names.map(str::to_owned).into_iter().chain(names.map(|name| format!("long/{name}"))) {
+        let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/toy").join(&name);
         assert!(folder.read(&format!("toy/{name}")) == std::fs::read_to_string(shipped).unwrap(), "{name}");
     }
     let told = stdout(zhuyi(&folder).args(["data", "check", "toy/train.tsv"]));

@@ -13,7 +13,11 @@ struct Subject {
 
 /// One random sentence.
 pub fn sentence(rng: &mut Rng) -> Phrase {
-    let mut sentence = drawn(rng);
+    with_articles(drawn(rng))
+}
+
+/// The same with "an" where it must be.
+pub fn with_articles(mut sentence: Phrase) -> Phrase {
     for i in 1..sentence.english.len() {
         if sentence.english[i - 1] == "a" && sentence.english[i].starts_with(['a', 'e', 'i', 'o', 'u']) {
             sentence.english[i - 1] = "an";
@@ -35,6 +39,25 @@ fn drawn(rng: &mut Rng) -> Phrase {
         18 => joined(rng),
         _ => short(rng),
     }
+}
+
+/// A statement that others can be joined to.
+pub fn clause(rng: &mut Rng) -> Phrase {
+    match rng.below(12) {
+        0..=4 => statement(rng),
+        5 | 6 => negation(rng),
+        7 | 8 => modal(rng),
+        9 => description(rng),
+        10 => giving(rng),
+        _ => journey(rng),
+    }
+}
+
+/// What stands between two clauses of a long sentence.
+pub fn between(rng: &mut Rng) -> Phrase {
+    const BETWEEN: &[Word] =
+        &[("but", "但是"), ("because", "因为"), ("so", "所以"), ("then", "然后"), ("while", "同时")];
+    of(rng.pick(BETWEEN))
 }
 
 /// "the cat eats fish in the garden every day" → 猫 每天 在 花园 里 吃 鱼: time and place move before the verb.

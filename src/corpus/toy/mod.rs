@@ -2,10 +2,11 @@
 //! grammar, the same bytes from the same seed.
 //!
 //! English → Chinese is a function; the reverse is not (articles and plurals are lost). No sentence of
-//! either side stands in two splits.
+//! either side stands in two splits. Beside it there is a long part ([`long`]).
 
 mod grammar;
 mod lexicon;
+pub mod long;
 mod phrase;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,6 +24,18 @@ pub struct ToyCorpus {
     pub dev: Vec<Pair>,
     /// For the final figures.
     pub test: Vec<Pair>,
+}
+
+impl ToyCorpus {
+    /// Its parts by name.
+    pub fn parts(self) -> [(&'static str, Vec<Pair>); 3] {
+        [("train", self.train), ("dev", self.dev), ("test", self.test)]
+    }
+
+    /// The part of a name.
+    pub fn part(self, name: &str) -> Option<Vec<Pair>> {
+        self.parts().into_iter().find(|(known, _)| *known == name).map(|(_, pairs)| pairs)
+    }
 }
 
 /// The seed of the shipped corpus.
