@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use zhuyi::Result;
 use zhuyi::config::{AttentionName, Config, OWN, TOY};
-use zhuyi::corpus::read;
+use zhuyi::corpus::{Location, read};
 
 /// Arguments that choose a config.
 #[derive(Debug, Args)]
@@ -62,5 +62,6 @@ impl ConfigArgs {
 }
 
 fn names_data(settings: &[String]) -> bool {
-    settings.iter().any(|setting| setting.starts_with("data.train=") && !setting.starts_with("data.train=toy:"))
+    let named = settings.iter().filter_map(|setting| setting.strip_prefix("data.train="));
+    named.into_iter().any(|name| !Location::Tsv(name.to_owned()).is_made())
 }

@@ -167,8 +167,8 @@ fn test_pairs(tsv: Option<&Path>, translator: &Translator) -> Result<Vec<Pair>> 
             ));
         }
     };
-    // Only the toy corpus is known to have links in its third column; elsewhere it may hold anything.
-    let gold = if location.is_toy() { Gold::ThirdColumn { base: 0 } } else { Gold::Ignored };
+    // Only what we write is known to have links in its third column; elsewhere it may hold anything.
+    let gold = if location.is_made() { Gold::ThirdColumn { base: 0 } } else { Gold::Ignored };
     data.read(location, gold)
 }
 

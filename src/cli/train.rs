@@ -86,7 +86,8 @@ fn run_path(args: &TrainArgs, config: &Config) -> PathBuf {
     }
     let stem =
         args.choice.config.as_deref().and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
-    let name = stem.unwrap_or_else(|| if config.data.train.is_toy() { "toy" } else { "own" }.to_owned());
+    let made = |collection: &str| collection.trim_end_matches([':', '/']).replace([':', '/'], "-");
+    let name = stem.unwrap_or_else(|| config.data.train.collection().map_or_else(|| "own".into(), made));
     let attention = args.choice.attention_name(config);
     RunDir::fresh_path(Path::new(RUNS), &format!("{name}-{attention}"))
 }

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 pub const KEYS: &[(&str, &str)] = &[
     (
         "data.train",
-        "pairs to train on: \"pairs.tsv\", [\"x.de\", \"x.en\"], \"toy:train\" or \"toy:long/train\"; .gz and ${NAME} allowed",
+        "pairs to train on: \"pairs.tsv\", [\"x.de\", \"x.en\"], \"toy:train\" (or toy:long/, copy:, reverse:); .gz and ${NAME} allowed",
     ),
     ("data.dev", "pairs to choose the best model on"),
     ("data.test", "pairs for the final figures"),

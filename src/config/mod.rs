@@ -159,6 +159,10 @@ mod tests {
         let config = parse(OWN, &["data.train=a.tsv", "data.dev=b.tsv"]).unwrap();
         assert_eq!(config.data.test, None);
         assert!(parse(OWN, &["data.train=a.tsv"]).unwrap_err().to_string().contains("data.dev"));
+        let mixed = parse(TOY, &["data.train=reverse:train"]).unwrap_err().to_string();
+        assert!(mixed.contains("data.dev is toy:dev: add data.dev=reverse:dev"), "{mixed}");
+        let long = parse(TOY, &["data.train=toy:long/train", "data.dev=toy:long/dev"]).unwrap();
+        assert_eq!(long.data.test, None, "the short test part is another collection's");
     }
 
     #[test]

@@ -38,20 +38,27 @@ impl Default for DataConfig {
 }
 
 impl DataConfig {
-    /// Refuses to choose a model of one's own data on the toy corpus, and sets its test part aside.
+    /// Refuses to choose a model of some data on other data that the program writes itself, and sets its test part aside.
     ///
     /// # Errors
     /// Names the key that is missing.
     pub fn resolve(&mut self) -> Result<()> {
-        if self.train.is_toy() {
-            return Ok(());
+        let (train, dev) = (self.train.collection(), self.dev.collection());
+        match (train, dev) {
+            (None, Some(_)) => {
+                let message =
+                    "data.train is your own, but data.dev is the toy corpus: name pairs to choose the model on";
+                return Err(Error::Config(message.into()));
+            }
+            (Some(train), Some(dev)) if train != dev => {
+                return Err(Error::Config(format!(
+                    "data.train is {}, but data.dev is {}: add data.dev={train}dev",
+                    self.train, self.dev
+                )));
+            }
+            _ => {}
         }
-        if self.dev.is_toy() {
-            let message =
-                "data.train is your own, but data.dev is the toy corpus: name pairs to choose the model on";
-            return Err(Error::Config(message.into()));
-        }
-        self.test = self.test.take().filter(|test| !test.is_toy());
+        self.test = self.test.take().filter(|test| !test.is_made() || test.collection() == train);
         Ok(())
     }
 

@@ -1,11 +1,13 @@
-//! Where parallel text is: a TSV file, two files, or a part of the toy corpus.
+//! Where parallel text is: a TSV file, two files, or a part of what the program writes itself.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::read::{self, Gold};
+use super::sequences::{self, Task};
 use super::{Pair, toy};
 use crate::error::{Error, Result};
 
@@ -14,8 +16,8 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "name data as \"pairs.tsv\", [\"x.de\", \"x.en\"] or \"toy:train\"")]
 pub enum Location {
-    /// One file, source TAB target (TAB links), or `toy:train`, `toy:dev`, `toy:test`, or the same of the long part,
-    /// `toy:long/train`.
+    /// One file, source TAB target (TAB links), or a part (`train`, `dev`, `test`) of what the program writes itself:
+    /// `toy:train`, `toy:long/train`, `copy:train`, `reverse:train`.
     Tsv(String),
     /// A source file and a target file with as many lines.
     Files([String; 2]),
@@ -27,9 +29,17 @@ impl Location {
         Self::Tsv(format!("toy:{part}"))
     }
 
-    /// Whether this is the shipped corpus.
-    pub fn is_toy(&self) -> bool {
-        matches!(self, Self::Tsv(name) if name.starts_with("toy:"))
+    /// Whether the program writes this data itself.
+    pub fn is_made(&self) -> bool {
+        self.collection().is_some()
+    }
+
+    /// Which of the program's own collections this is a part of, such as `toy:long/`.
+    pub fn collection(&self) -> Option<&str> {
+        match self {
+            Self::Tsv(name) => collection(name),
+            Self::Files(_) => None,
+        }
     }
 
     /// Reads every pair, blank ones too, so that the n-th pair stands in line n.
@@ -39,8 +49,8 @@ impl Location {
     /// that are not set.
     pub fn read(&self, gold: Gold) -> Result<Vec<Pair>> {
         match self {
-            Self::Tsv(name) => match name.strip_prefix("toy:") {
-                Some(part) => shipped(part, gold),
+            Self::Tsv(name) => match collection(name) {
+                Some(collection) => made(collection, &name[collection.len()..], gold),
                 None => read::tsv(&expand(name)?, gold),
             },
             Self::Files([source, target]) => read::files(&expand(source)?, &expand(target)?),
@@ -57,16 +67,32 @@ impl fmt::Display for Location {
     }
 }
 
-fn shipped(part: &str, gold: Gold) -> Result<Vec<Pair>> {
-    let place = format!("toy:{part}");
-    if let Some((_, text)) = toy::SHIPPED.iter().find(|(name, _)| *name == part) {
-        return read::tsv_text(Path::new(&place), text, gold);
-    }
-    let parts = part.strip_prefix("long/").and_then(|part| toy::long::generate(toy::SHIPPED_SEED).part(part));
-    match parts {
-        Some(pairs) => read::tsv_text(Path::new(&place), &toy::to_tsv(&pairs), gold),
+/// The collections that the program writes itself, the longer names first.
+const COLLECTIONS: [&str; 4] = ["toy:long/", "toy:", "copy:", "reverse:"];
+
+/// The collection that a name is a part of.
+fn collection(name: &str) -> Option<&'static str> {
+    COLLECTIONS.into_iter().find(|collection| name.starts_with(collection))
+}
+
+/// A part of a collection.
+fn made(collection: &str, part: &str, gold: Gold) -> Result<Vec<Pair>> {
+    let place = format!("{collection}{part}");
+    let text = match collection {
+        "toy:" => toy::SHIPPED.iter().find(|(name, _)| *name == part).map(|(_, text)| Cow::Borrowed(*text)),
+        _ => {
+            let corpus = match Task::ALL.into_iter().find(|task| collection.starts_with(task.name())) {
+                Some(task) => sequences::generate(task, sequences::SEED),
+                None => toy::long::generate(toy::SHIPPED_SEED),
+            };
+            corpus.part(part).map(|pairs| Cow::Owned(toy::to_tsv(&pairs)))
+        }
+    };
+    match text {
+        Some(text) => read::tsv_text(Path::new(&place), &text, gold),
         None => Err(Error::Config(format!(
-            "there is no {place}: the parts are toy:train, toy:dev and toy:test, and toy:long/ with the same names"
+            "there is no {place}: the parts are train, dev and test, after one of {}",
+            COLLECTIONS.join(", ")
         ))),
     }
 }
@@ -120,6 +146,8 @@ mod tests {
         let pairs = Location::toy("long/test").read(Gold::ThirdColumn { base: 0 }).unwrap();
         assert_eq!(pairs.len(), 56 * 20);
         assert!(pairs.iter().all(|pair| pair.links.is_some()));
+        let pairs = Location::Tsv("reverse:dev".into()).read(Gold::ThirdColumn { base: 0 }).unwrap();
+        assert_eq!(pairs.len(), 96 * 2);
         for wrong in ["no", "long/no", "long"] {
             assert!(Location::toy(wrong).read(Gold::Ignored).is_err(), "{wrong}");
         }

@@ -1,9 +1,10 @@
-//! Parallel text: reading it, checking it, and the toy corpus that ships with the tool.
+//! Parallel text: reading it, checking it, and what the tool writes itself: the toy corpus, sequences to copy or reverse.
 
 pub mod clean;
 pub mod config;
 pub mod location;
 pub mod read;
+pub mod sequences;
 pub mod toy;
 
 pub use clean::{Limits, Report, clean};
