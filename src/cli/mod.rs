@@ -12,6 +12,7 @@ mod gold;
 mod lesson;
 mod lines;
 mod output;
+mod plot;
 mod plotting;
 mod process;
 mod progress;
@@ -81,6 +82,9 @@ enum Command {
     /// Write the toy corpus; check parallel text
     #[command(subcommand)]
     Data(data::DataCommand),
+    /// Draw alignments from JSON
+    #[command(subcommand)]
+    Plot(plot::PlotCommand),
     /// Work out the examples of the course, step by step
     Lesson(lesson::LessonArgs),
     /// Measure how fast this machine trains and translates
@@ -174,6 +178,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Evaluate(args) => evaluate::run(args),
         Command::Align(args) => align::run(args),
         Command::Data(command) => data::run(command),
+        Command::Plot(command) => plot::run(command),
         Command::Lesson(args) => lesson::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Runs(args) => runs::run(args),

@@ -3,6 +3,7 @@
 pub mod colour;
 pub mod curves;
 pub mod heatmap;
+pub mod lines;
 #[cfg(feature = "png")]
 pub mod png;
 mod svg;

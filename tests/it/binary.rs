@@ -80,6 +80,7 @@ fn the_help_lists_every_command_and_attention() {
         "evaluate",
         "align",
         "lesson",
+        "plot lines",
         "runs",
         "devices",
         "data toy",
@@ -370,6 +371,25 @@ fn pictures_are_drawn() {
     assert!(std::fs::read(TRAINED.path("plot.png")).unwrap().starts_with(b"\x89PNG"));
     let told = stderr(zhuyi(&TRAINED).args(["translate", "tom sleeps", "mary sings", "--plot", "plot.svg"]), 2);
     assert!(told.contains("plot-{n}.svg"), "{told}");
+    let json = stdout(zhuyi(&TRAINED).args(["translate", "the cat eats fish", "tom sleeps", "--format", "json"]));
+    TRAINED.write("told.json", &json);
+    for kind in ["heatmap", "lines"] {
+        let out = format!("{kind}-{{n}}.svg");
+        zhuyi(&TRAINED).args(["plot", kind, "told.json", "--out", &out]).assert().success();
+        assert!(
+            TRAINED.read(&format!("{kind}-1.svg")).contains("fish")
+                && TRAINED.path(&format!("{kind}-2.svg")).exists()
+        );
+        let told = stderr(zhuyi(&TRAINED).args(["plot", kind, "told.json", "--out", "one.svg"]), 2);
+        assert!(told.contains("one-{n}.svg"), "{told}");
+    }
+    assert_eq!(TRAINED.read("heatmap-1.svg"), TRAINED.read("plot-1.svg"), "from JSON alone");
+    TRAINED.write("bad.json", "\n{\"source\": [\"a\"], \"target\": [\"b\"], \"weights\": [[0.5, 0.5]]}\n");
+    let told = stderr(zhuyi(&TRAINED).args(["plot", "lines", "bad.json"]), 1);
+    assert_eq!(told, "error: bad.json:2: weights must be 1 rows (target) of 1 numbers (source), heads too\n");
+    TRAINED.write("bad.json", "no json\n");
+    let told = stderr(zhuyi(&TRAINED).args(["plot", "lines", "bad.json"]), 1);
+    assert!(told.starts_with("error: bad.json:1: not an alignment as --format json tells it"), "{told}");
     let told = stderr(zhuyi(&TRAINED).args(["translate", "tom sleeps", "--plot", "plot.gif"]), 2);
     assert!(told.contains(".svg or .png"), "{told}");
 }
