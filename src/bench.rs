@@ -86,7 +86,7 @@ pub fn train_speed(
         let (rate, noise) = (schedule.rate(i + 1), config.noise(i + 1));
         let (next, seen) = update(model, &mut adam, &batches, rate, noise, baseline, config);
         model = next;
-        baseline = seen.log_prob.map_or(baseline, |seen| baseline.after(seen, config.baseline_decay));
+        baseline = baseline.after(seen.log_prob, config.baseline_decay);
         losses.push(seen.loss);
         if i >= WARM_UP {
             seconds += started.elapsed().as_secs_f64();

@@ -31,7 +31,7 @@
 //! | [`error`], [`hash`], [`rng`] | one error type; SHA-256; the seeded generator | everything else |
 //! | [`text`] | normalisation, tokenizers, pieces and words | tensors |
 //! | [`alignment`] | the weights matrix, links (Pharaoh), error rate | tensors, models |
-//! | [`corpus`] | reading, checking and cleaning parallel text; the toy grammar | tensors, models |
+//! | [`corpus`] | reading, checking and cleaning parallel text; the toy grammar, sequences to copy or reverse | tensors, models |
 //! | [`metrics`] | BLEU, chrF, exact match, by length | tensors, models |
 //! | [`plot`] | numbers in, picture out: SVG, PNG, terminal | models |
 //! | [`init`] | first values of weights | words, files |

@@ -57,7 +57,7 @@ fn write_toy(args: &ToyArgs) -> Result<()> {
         std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
         for (name, pairs) in corpus.parts() {
             let path = folder.join(format!("{name}.tsv"));
-            write_whole(&path, toy::to_tsv(&pairs).as_bytes())?;
+            write_whole(&path, toy::to_tsv(pairs).as_bytes())?;
             note(&format!("{}: {} pairs", path.display(), pairs.len()));
         }
     }

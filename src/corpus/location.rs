@@ -1,13 +1,14 @@
 //! Where parallel text is: a TSV file, two files, or a part of what the program writes itself.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
 use super::read::{self, Gold};
 use super::sequences::{self, Task};
+use super::toy::ToyCorpus;
 use super::{Pair, toy};
 use crate::error::{Error, Result};
 
@@ -75,26 +76,36 @@ fn collection(name: &str) -> Option<&'static str> {
     COLLECTIONS.into_iter().find(|collection| name.starts_with(collection))
 }
 
+/// What is written anew in each process, once it is asked for.
+static LONG: LazyLock<ToyCorpus> = LazyLock::new(|| toy::long::generate(toy::SHIPPED_SEED));
+static COPY: LazyLock<ToyCorpus> = LazyLock::new(|| sequences::generate(Task::Copy, sequences::SEED));
+static REVERSE: LazyLock<ToyCorpus> = LazyLock::new(|| sequences::generate(Task::Reverse, sequences::SEED));
+
 /// A part of a collection.
 fn made(collection: &str, part: &str, gold: Gold) -> Result<Vec<Pair>> {
     let place = format!("{collection}{part}");
-    let text = match collection {
-        "toy:" => toy::SHIPPED.iter().find(|(name, _)| *name == part).map(|(_, text)| Cow::Borrowed(*text)),
+    let none = || {
+        let collections = COLLECTIONS.join(", ");
+        Error::Config(format!(
+            "there is no {place}: the parts are train, dev and test, after one of {collections}"
+        ))
+    };
+    let corpus = match collection {
+        "toy:long/" => &LONG,
+        "copy:" => &COPY,
+        "reverse:" => &REVERSE,
         _ => {
-            let corpus = match Task::ALL.into_iter().find(|task| collection.starts_with(task.name())) {
-                Some(task) => sequences::generate(task, sequences::SEED),
-                None => toy::long::generate(toy::SHIPPED_SEED),
-            };
-            corpus.part(part).map(|pairs| Cow::Owned(toy::to_tsv(&pairs)))
+            let (_, text) = toy::SHIPPED.iter().find(|(name, _)| *name == part).ok_or_else(none)?;
+            return read::tsv_text(Path::new(&place), text, gold);
         }
     };
-    match text {
-        Some(text) => read::tsv_text(Path::new(&place), &text, gold),
-        None => Err(Error::Config(format!(
-            "there is no {place}: the parts are train, dev and test, after one of {}",
-            COLLECTIONS.join(", ")
-        ))),
-    }
+    let pairs = corpus.part(part).ok_or_else(none)?;
+    let told = |(line, pair): (usize, &Pair)| Pair {
+        links: pair.links.clone().filter(|_| gold != Gold::Ignored),
+        line,
+        ..pair.clone()
+    };
+    Ok((1..).zip(pairs).map(told).collect())
 }
 
 /// Puts environment variables in for `${NAME}`.

@@ -1,5 +1,12 @@
 //! A scale from nothing to one that also reads in grey and by the colour-blind: white, then ever darker blue.
 
+/// Text.
+pub const INK: &str = "#222222";
+/// Text that is not read first.
+pub const FAINT: &str = "#666666";
+/// Lines behind what is drawn.
+pub const GRID: &str = "#e8e8e8";
+
 /// The stops of the scale, evenly spaced (ColorBrewer's Blues).
 const STOPS: [[f32; 3]; 5] = [
     [255.0, 255.0, 255.0],

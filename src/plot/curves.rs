@@ -1,7 +1,9 @@
 //! Curves over a common axis, as SVG.
 
+use super::colour::{FAINT, GRID, INK};
+use super::failed;
 use super::svg::{Svg, Type, width};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// How numbers become places on an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,9 +34,6 @@ const HEIGHT: f32 = 280.0;
 const LEFT: f32 = 84.0;
 const TOP: f32 = 40.0;
 const FONT: f32 = 13.0;
-const INK: &str = "#222222";
-const FAINT: &str = "#666666";
-const GRID: &str = "#e8e8e8";
 /// Told apart by the colour-blind too (Okabe & Ito).
 const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 
@@ -43,7 +42,7 @@ const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00
 /// # Errors
 /// None that a user could cause.
 pub fn svg(chart: &Chart<'_>) -> Result<String> {
-    draw(chart).map_err(|why| Error::Model(format!("can't draw: {why}")))
+    draw(chart).map_err(failed)
 }
 
 fn draw(chart: &Chart<'_>) -> std::io::Result<String> {

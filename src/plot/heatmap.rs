@@ -1,10 +1,11 @@
 //! Matrices as heat maps: alignments, with a row for each output token and a column for each source token, and
 //! what lessons compute.
 
-use super::colour;
+use super::colour::{self, FAINT, GRID, INK};
 use super::svg::{Svg, Type, width};
+use super::{check, failed};
 use crate::alignment::Alignment;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 const CELL: f32 = 36.0;
 const FONT: f32 = 15.0;
@@ -12,9 +13,6 @@ const SMALL: f32 = 11.0;
 const MARGIN: f32 = 14.0;
 /// More cells than this a side, and the numbers in them are left out.
 const MOST_NUMBERS: usize = 20;
-const INK: &str = "#222222";
-const FAINT: &str = "#666666";
-const GRID: &str = "#e8e8e8";
 
 /// Panels beside each other before the next row of them begins.
 const PANELS: usize = 3;
@@ -41,9 +39,7 @@ pub struct Panel<'a> {
 /// # Errors
 /// An alignment without weights (of a model without attention).
 pub fn svg(alignment: &Alignment) -> Result<String> {
-    if alignment.weights.len() != alignment.target.len() {
-        return Err(Error::Model("there is no alignment to draw: this model has no attention".into()));
-    }
+    check(alignment)?;
     let names: Vec<String> = (1..=alignment.heads.len()).map(|head| format!("head {head}")).collect();
     let panel = |title, values| Panel {
         title,
@@ -65,7 +61,7 @@ pub fn svg(alignment: &Alignment) -> Result<String> {
 /// # Errors
 /// None that a user could cause.
 pub fn panels(title: &str, panels: &[Panel<'_>]) -> Result<String> {
-    draw(title, panels).map_err(|why| Error::Model(format!("can't draw: {why}")))
+    draw(title, panels).map_err(failed)
 }
 
 fn draw(title: &str, panels: &[Panel<'_>]) -> std::io::Result<String> {

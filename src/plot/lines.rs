@@ -1,10 +1,11 @@
 //! An alignment as lines between two columns of words, as thick as the weights: the picture of papers on
 //! self-attention.
 
-use super::colour;
+use super::colour::{self, FAINT, INK};
 use super::svg::{Svg, Type, width};
+use super::{check, failed};
 use crate::alignment::Alignment;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 const ROW: f32 = 30.0;
 const FONT: f32 = 15.0;
@@ -16,18 +17,14 @@ const GAP: f32 = 220.0;
 const THICKEST: f32 = 9.0;
 /// Weights below this are left out: they would be a haze.
 const LEAST: f32 = 0.03;
-const INK: &str = "#222222";
-const FAINT: &str = "#666666";
 
 /// Draws an alignment as SVG: the source on the left, the output on the right. Labels are text, in the viewer's fonts.
 ///
 /// # Errors
 /// An alignment without weights (of a model without attention).
 pub fn svg(alignment: &Alignment) -> Result<String> {
-    if alignment.weights.len() != alignment.target.len() {
-        return Err(Error::Model("there is no alignment to draw: this model has no attention".into()));
-    }
-    draw(alignment).map_err(|why| Error::Model(format!("can't draw: {why}")))
+    check(alignment)?;
+    draw(alignment).map_err(failed)
 }
 
 fn draw(alignment: &Alignment) -> std::io::Result<String> {

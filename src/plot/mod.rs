@@ -8,3 +8,19 @@ pub mod lines;
 pub mod png;
 mod svg;
 pub mod terminal;
+
+use crate::alignment::Alignment;
+use crate::error::{Error, Result};
+
+/// Refuses an alignment without weights (of a model without attention).
+fn check(alignment: &Alignment) -> Result<()> {
+    if alignment.weights.len() == alignment.target.len() {
+        return Ok(());
+    }
+    Err(Error::Model("there is no alignment to draw: this model has no attention".into()))
+}
+
+/// What writing a picture says if it can't.
+fn failed(why: std::io::Error) -> Error {
+    Error::Model(format!("can't draw: {why}"))
+}

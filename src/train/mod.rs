@@ -73,7 +73,7 @@ pub fn train(
             let noise = config.noise(progress.step);
             let (next, seen) = update(model, &mut adam, &batches, rate, noise, baseline, config);
             model = next;
-            baseline = seen.log_prob.map_or(baseline, |seen| baseline.after(seen, config.baseline_decay));
+            baseline = baseline.after(seen.log_prob, config.baseline_decay);
             progress.count(batches.iter().map(|batch| batch.tokens).sum(), seen, started.elapsed());
 
             if progress.step.is_multiple_of(config.report_every.max(1)) {

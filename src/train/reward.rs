@@ -24,11 +24,11 @@ impl Baseline {
     }
 
     /// After a batch with this mean log-probability a token, of which `1 − decay` is taken over. What is no number is not.
-    pub fn after(self, log_prob: f64, decay: f64) -> Self {
-        if !log_prob.is_finite() {
-            return self;
+    pub fn after(self, log_prob: Option<f64>, decay: f64) -> Self {
+        match log_prob.filter(|log_prob| log_prob.is_finite()) {
+            Some(log_prob) => Self { log_prob: decay * self.log_prob + (1.0 - decay) * log_prob },
+            None => self,
         }
-        Self { log_prob: decay * self.log_prob + (1.0 - decay) * log_prob }
     }
 }
 
@@ -99,8 +99,9 @@ mod tests {
     fn the_baseline_follows_slowly_and_ignores_what_is_no_number() {
         let first = Baseline::new(100);
         assert!((first.log_prob + 4.605_170_186).abs() < 1e-9);
-        let next = first.after(-1.0, 0.9);
+        let next = first.after(Some(-1.0), 0.9);
         assert!((next.log_prob + 4.244_653_167_4).abs() < 1e-9);
-        assert_eq!(next.after(f64::NAN, 0.9), next);
+        assert_eq!(next.after(Some(f64::NAN), 0.9), next);
+        assert_eq!(next.after(None, 0.9), next);
     }
 }

@@ -28,12 +28,12 @@ pub struct ToyCorpus {
 
 impl ToyCorpus {
     /// Its parts by name.
-    pub fn parts(self) -> [(&'static str, Vec<Pair>); 3] {
-        [("train", self.train), ("dev", self.dev), ("test", self.test)]
+    pub fn parts(&self) -> [(&'static str, &[Pair]); 3] {
+        [("train", &self.train), ("dev", &self.dev), ("test", &self.test)]
     }
 
     /// The part of a name.
-    pub fn part(self, name: &str) -> Option<Vec<Pair>> {
+    pub fn part(&self, name: &str) -> Option<&[Pair]> {
         self.parts().into_iter().find(|(known, _)| *known == name).map(|(_, pairs)| pairs)
     }
 }
@@ -132,14 +132,10 @@ pub fn to_tsv(pairs: &[Pair]) -> String {
 mod tests {
     use super::*;
 
-    fn all(corpus: &ToyCorpus) -> [(&'static str, &Vec<Pair>); 3] {
-        [("train", &corpus.train), ("dev", &corpus.dev), ("test", &corpus.test)]
-    }
-
     #[test]
     fn the_shipped_corpus_is_what_the_seed_writes() {
         let corpus = generate(SHIPPED_SEED);
-        for ((name, pairs), (shipped, text)) in all(&corpus).into_iter().zip(SHIPPED) {
+        for ((name, pairs), (shipped, text)) in corpus.parts().into_iter().zip(SHIPPED) {
             assert_eq!(name, shipped);
             assert!(to_tsv(pairs) == text, "data/toy/{name}.tsv: write it again with `zhuyi data toy --seed 1`");
         }
@@ -151,7 +147,7 @@ mod tests {
         let corpus = generate(SHIPPED_SEED);
         for side in [|pair: &Pair| pair.source.clone(), |pair: &Pair| pair.target.clone()] {
             let mut seen: BTreeMap<String, &str> = BTreeMap::new();
-            for (name, pairs) in all(&corpus) {
+            for (name, pairs) in corpus.parts() {
                 for pair in pairs {
                     let before = seen.insert(side(pair), name);
                     assert!(before.is_none_or(|before| before == name), "{}", side(pair));
@@ -163,7 +159,7 @@ mod tests {
     #[test]
     fn english_to_chinese_is_a_function_of_the_promised_size() {
         let corpus = generate(SHIPPED_SEED);
-        let pairs: Vec<&Pair> = all(&corpus).into_iter().flat_map(|(_, pairs)| pairs).collect();
+        let pairs: Vec<&Pair> = corpus.parts().into_iter().flat_map(|(_, pairs)| pairs).collect();
         let english: BTreeSet<&str> = pairs.iter().map(|pair| pair.source.as_str()).collect();
         assert_eq!(english.len(), pairs.len());
         assert_eq!([corpus.train.len(), corpus.dev.len(), corpus.test.len()], [TRAIN, DEV, TEST]);
@@ -187,7 +183,7 @@ mod tests {
 
     #[test]
     fn every_word_is_linked_and_no_link_leaves_the_sentence() {
-        for (_, pairs) in all(&generate(SHIPPED_SEED)) {
+        for (_, pairs) in generate(SHIPPED_SEED).parts() {
             for pair in pairs {
                 let links = pair.links.as_ref().unwrap();
                 let count = |text: &str| text.split(' ').count();
