@@ -28,7 +28,7 @@
 //!
 //! | module | what lives there | must not know |
 //! |---|---|---|
-//! | [`error`], [`hash`], [`rng`] | one error type; SHA-256; the seeded generator | everything else |
+//! | [`error`], [`hash`], [`rng`], [`language`] | one error type; SHA-256; the seeded generator; text in two languages | everything else |
 //! | [`text`] | normalisation, tokenizers, pieces and words | tensors |
 //! | [`alignment`] | the weights matrix, links (Pharaoh), error rate | tensors, models |
 //! | [`corpus`] | reading, checking and cleaning parallel text; the toy grammar, sequences to copy or reverse | tensors, models |
@@ -47,6 +47,7 @@
 //! | [`run`] | the run directory; the only place that knows file names inside it | |
 //! | [`translator`] | run directory → translations with alignment | |
 //! | [`lesson`] | the course: worked examples, computed with the attention of this library | terminal |
+//! | [`ablation`] | what attention is worth: variants trained and judged alike, and a report | terminal |
 //! | `cli` (in the program) | one file a command; the only place that prints | |
 //!
 //! # Letters
@@ -64,6 +65,7 @@
 //!   every device and in every version.
 //! - `cpu` (burn's flex) is the reference; every other device is compared with it.
 
+pub mod ablation;
 pub mod alignment;
 pub mod attention;
 pub mod bench;
@@ -74,6 +76,7 @@ pub mod error;
 pub mod hash;
 pub mod init;
 pub mod kernels;
+pub mod language;
 pub mod lesson;
 pub mod metrics;
 pub mod model;

@@ -1,6 +1,5 @@
 //! From a config to data that can be trained on: read, check, clean, learn vocabularies, encode.
 
-use crate::attention::ScoreKind;
 use crate::config::Config;
 use crate::corpus::read::Gold;
 use crate::corpus::{Limits, Location, Pair, Report, clean};
@@ -34,11 +33,7 @@ pub fn prepare(config: &Config) -> Result<Prepared> {
     let (dev, mut dev_report) = pairs(config, "dev", &config.data.dev)?;
     let (source, target) = tokenizers(&config.text, &train)?;
     tracing::info!(source = source.size(), target = target.size(), "learnt the vocabularies");
-    // `location` has a last position; every other score takes sources of any length.
-    let positions = match config.attention.score {
-        ScoreKind::Location => config.attention.max_positions,
-        _ => usize::MAX,
-    };
+    let positions = config.attention.reach().unwrap_or(usize::MAX);
     let most = config.train.max_tokens;
     let limits = |tokens: usize| TokenLimits { source: tokens.min(positions), target: tokens };
     let (examples, _) = encode(train, &source, &target, limits(most), &mut train_report)?;

@@ -5,10 +5,12 @@
 use std::iter::Sum;
 use std::ops::Add;
 
+use serde::{Deserialize, Serialize};
+
 use super::SentenceLinks;
 
 /// The counts behind precision, recall and the error rate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AlignmentErrorRate {
     /// |A|: links of the system.
     pub links: usize,
@@ -67,6 +69,11 @@ impl AlignmentErrorRate {
 
 fn ratio(part: usize, whole: usize) -> f64 {
     if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
+}
+
+/// Rates beside their floors, both summed.
+pub fn sum(rates: impl IntoIterator<Item = [AlignmentErrorRate; 2]>) -> [AlignmentErrorRate; 2] {
+    rates.into_iter().fold(Default::default(), |[rate, floor], [a, b]| [rate + a, floor + b])
 }
 
 impl Add for AlignmentErrorRate {

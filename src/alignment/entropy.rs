@@ -1,5 +1,9 @@
 //! How sure attention is.
 
+use std::iter::Sum;
+
+use serde::{Deserialize, Serialize};
+
 use super::Alignment;
 
 /// The entropy of a row of weights in nats: 0 for a single place, ln S for S places alike. A row that does not sum to 1
@@ -10,15 +14,36 @@ pub fn entropy(row: &[f32]) -> f64 {
     -positive.map(|p| p * p.ln()).sum::<f64>() + 0.0
 }
 
-/// The mean entropy of all rows of some alignments in nats, of several heads each head's (their mean would be spread
-/// even where every head is sure); nothing without rows.
-pub fn mean_entropy<'a>(alignments: impl IntoIterator<Item = &'a Alignment>) -> Option<f64> {
-    let rows = alignments.into_iter().flat_map(|alignment| match alignment.heads.as_slice() {
-        [] => alignment.weights.iter().collect::<Vec<_>>(),
-        heads => heads.iter().flatten().collect(),
-    });
-    let (sum, n) = rows.fold((0.0, 0usize), |(sum, n), row| (sum + entropy(row), n + 1));
-    (n > 0).then(|| sum / n as f64)
+/// The entropy of rows of weights, summed, so that sentences add up to a corpus.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Entropy {
+    /// The sum over rows in nats.
+    pub sum: f64,
+    /// How many rows; of several heads each head's (their mean would be spread even where every head is sure).
+    pub rows: usize,
+}
+
+impl Entropy {
+    /// Of the rows of an alignment.
+    pub fn of(alignment: &Alignment) -> Self {
+        let of_rows =
+            |rows: &Vec<Vec<f32>>| Self { sum: rows.iter().map(|row| entropy(row)).sum(), rows: rows.len() };
+        match alignment.heads.as_slice() {
+            [] => of_rows(&alignment.weights),
+            heads => heads.iter().map(of_rows).sum(),
+        }
+    }
+
+    /// That of a row, in nats; nothing without rows.
+    pub fn mean(self) -> Option<f64> {
+        (self.rows > 0).then(|| self.sum / self.rows as f64)
+    }
+}
+
+impl Sum for Entropy {
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        parts.fold(Self::default(), |all, part| Self { sum: all.sum + part.sum, rows: all.rows + part.rows })
+    }
 }
 
 #[cfg(test)]
@@ -33,11 +58,13 @@ mod tests {
         assert!((entropy(&[0.2, 0.2, 0.0]) - 2f64.ln()).abs() < 1e-12);
         assert_eq!(entropy(&[0.0, 0.0]), 0.0);
         let alignment = Alignment { weights: vec![vec![1.0, 0.0], vec![0.5, 0.5]], ..Alignment::default() };
-        assert!((mean_entropy([&alignment]).unwrap() - 2f64.ln() / 2.0).abs() < 1e-12);
+        assert!((Entropy::of(&alignment).mean().unwrap() - 2f64.ln() / 2.0).abs() < 1e-12);
         // Two heads that are sure of different places.
         let heads = vec![vec![vec![1.0, 0.0]], vec![vec![0.0, 1.0]]];
         let sure = Alignment { weights: vec![vec![0.5, 0.5]], heads, ..Alignment::default() };
-        assert_eq!(mean_entropy([&sure]), Some(0.0));
-        assert_eq!(mean_entropy([&Alignment::default()]), None);
+        assert_eq!(Entropy::of(&sure), Entropy { sum: 0.0, rows: 2 });
+        assert_eq!(Entropy::of(&Alignment::default()).mean(), None);
+        let both: Entropy = [Entropy { sum: 3.0, rows: 2 }, Entropy { sum: 1.0, rows: 2 }].into_iter().sum();
+        assert_eq!(both.mean(), Some(1.0));
     }
 }

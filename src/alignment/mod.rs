@@ -7,5 +7,6 @@ pub mod links;
 pub mod matrix;
 
 pub use aer::AlignmentErrorRate;
+pub use entropy::Entropy;
 pub use links::{Link, SentenceLinks};
 pub use matrix::Alignment;

@@ -125,6 +125,11 @@ impl AttentionConfig {
         }
     }
 
+    /// The longest source that it can look at, in tokens with the end of the sentence; nothing if there is no limit.
+    pub fn reach(&self) -> Option<usize> {
+        (self.score == ScoreKind::Location).then_some(self.max_positions)
+    }
+
     /// What it is made of, in few words: the score function, and whatever else is not plain.
     pub fn told(&self) -> String {
         let mut told = self.score.name().to_owned();

@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use super::output::{note, print, print_json};
 use super::translate::ViewArgs;
 use super::{RunArgs, gold, plotting};
-use zhuyi::alignment::AlignmentErrorRate;
+use zhuyi::alignment::{AlignmentErrorRate, aer};
 use zhuyi::corpus::Pair;
 use zhuyi::corpus::read::{self, Gold};
 use zhuyi::text::words::Level;
-use zhuyi::translator::Rendered;
+use zhuyi::translator::{Rendered, View};
 use zhuyi::{Error, Result};
 
 /// Align given pairs with a model, or score links.
@@ -76,7 +76,7 @@ pub fn run(args: AlignArgs) -> anyhow::Result<()> {
         };
     }
     let view = args.view.view(Level::Word);
-    if args.format != AlignFormat::Json && view != gold::view() {
+    if args.format != AlignFormat::Json && view != View::WORDS {
         return Err(
             Error::Usage("links are told between words: --level and --ends need --format json".into()).into()
         );
@@ -96,7 +96,7 @@ pub fn run(args: AlignArgs) -> anyhow::Result<()> {
         tell(&args, number, rendered, pair)?;
     }
     let Some(gold) = gold else { return Ok(()) };
-    let [counts, floor] = gold::score(&aligned.told(gold::view()), &gold);
+    let [counts, floor] = aer::sum(aligned.error_rates(&gold));
     if args.format == AlignFormat::Json {
         return print_json(&scores_and_floor(&counts, &floor));
     }

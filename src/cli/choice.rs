@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use zhuyi::Result;
-use zhuyi::config::{AttentionName, Config, OWN, TOY};
+use zhuyi::config::{AttentionName, BUILT_IN, Config};
 use zhuyi::corpus::{Location, read};
 
 /// Arguments that choose a config.
 #[derive(Debug, Args)]
 pub(super) struct ConfigArgs {
-    /// The config file [default: the toy corpus, built in; with --set data.train=… configs/own.toml, built in]
-    #[arg(long, value_name = "FILE")]
+    /// The config: a file, or toy, own, long, copy or reverse, which are built in [default: toy; with --set
+    /// data.train=… own]
+    #[arg(long, value_name = "FILE|NAME")]
     pub(super) config: Option<PathBuf>,
     /// The attention, in place of the config's
     #[arg(long, value_name = "NAME", value_parser = clap::builder::EnumValueParser::<Attention>::new())]
@@ -27,7 +28,7 @@ pub(super) struct ConfigArgs {
 
 /// [`AttentionName`] for clap, so that help, errors and completions list the names.
 #[derive(Clone, Copy, Debug)]
-struct Attention(AttentionName);
+pub(super) struct Attention(pub(super) AttentionName);
 
 impl ValueEnum for Attention {
     fn value_variants<'a>() -> &'a [Self] {
@@ -48,16 +49,27 @@ impl ConfigArgs {
         settings.extend(self.seed.map(|seed| format!("train.seed={seed}")));
         settings.extend(self.settings.iter().cloned());
         match &self.config {
-            Some(path) => Config::parse(path, &read::text(path)?, &settings),
+            Some(path) => parse(path, &settings),
             // Own data without a config: the toy's small sizes and its text rules would do it no justice.
-            None if names_data(&settings) => Config::parse(Path::new("configs/own.toml"), OWN, &settings),
-            None => Config::parse(Path::new("configs/toy.toml"), TOY, &settings),
+            None if names_data(&settings) => parse(Path::new("own"), &settings),
+            None => parse(Path::new("toy"), &settings),
         }
     }
 
     /// The name of the attention as it was asked for, else what it is made of.
     pub(super) fn attention_name(&self, config: &Config) -> String {
         self.attention.map_or_else(|| config.attention.slug(), |attention| attention.0.name().to_owned())
+    }
+}
+
+/// The config of a file or, where there is none of that name, of the program itself, with settings over it.
+pub(super) fn parse(name: &Path, settings: &[String]) -> Result<Config> {
+    let built_in = BUILT_IN.iter().find(|(built_in, _)| Path::new(built_in) == name);
+    match built_in.filter(|_| !name.is_file()) {
+        Some((name, text)) => {
+            Config::parse(&Path::new("configs").join(name).with_extension("toml"), text, settings)
+        }
+        None => Config::parse(name, &read::text(name)?, settings),
     }
 }
 

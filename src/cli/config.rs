@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 
 use super::output::{print, print_json};
-use super::{Format, RUNS};
-use zhuyi::config::{Config, TOY, keys};
-use zhuyi::corpus::read;
+use super::{Format, RUNS, choice};
+use zhuyi::config::keys;
 use zhuyi::run::RunDir;
 
 /// Configs.
@@ -22,8 +21,8 @@ pub enum ConfigCommand {
     after_help = "Example:\n  zhuyi config show --set train.seed=2\n  zhuyi config show --run runs/toy-luong-1"
 )]
 pub struct ShowArgs {
-    /// A config file [default: the toy corpus, built in]
-    #[arg(long, value_name = "FILE", conflicts_with = "run")]
+    /// A config: a file, or toy, own, long, copy or reverse, which are built in [default: toy]
+    #[arg(long, value_name = "FILE|NAME", conflicts_with = "run")]
     config: Option<PathBuf>,
     /// A run's config
     #[arg(long, value_name = "DIR")]
@@ -38,9 +37,9 @@ pub struct ShowArgs {
 
 pub fn run(ConfigCommand::Show(args): ConfigCommand) -> anyhow::Result<()> {
     let config = match (&args.config, &args.run) {
-        (Some(path), _) => Config::parse(path, &read::text(path)?, &args.settings)?,
+        (Some(path), _) => choice::parse(path, &args.settings)?,
         (_, Some(run)) => RunDir::find(Some(run), Path::new(RUNS))?.read_manifest()?.0,
-        _ => Config::parse(Path::new("configs/toy.toml"), TOY, &args.settings)?,
+        _ => choice::parse(Path::new("toy"), &args.settings)?,
     };
     match args.format {
         Format::Text => print(keys::commented(&config)?.trim_end()),

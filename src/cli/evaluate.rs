@@ -7,16 +7,14 @@ use serde_json::{Value, json};
 
 use super::output::{print, print_json};
 use super::{Format, RUNS, RunArgs, gold};
-use zhuyi::alignment::AlignmentErrorRate;
-use zhuyi::alignment::entropy::mean_entropy;
+use zhuyi::alignment::{AlignmentErrorRate, Entropy, aer};
 use zhuyi::corpus::Pair;
 use zhuyi::corpus::read::{self, Gold};
 use zhuyi::metrics::by_length::by_length;
 use zhuyi::metrics::{BleuConfig, ChrfConfig, Tokenization, exact_match};
 use zhuyi::run::RunDir;
 use zhuyi::search::MOST_BEAM;
-use zhuyi::text::words::Level;
-use zhuyi::translator::{Ends, Translator, View};
+use zhuyi::translator::Translator;
 use zhuyi::{Error, Result};
 
 /// Score translations.
@@ -178,10 +176,9 @@ fn aligned(translator: &Translator, pairs: &[Pair], place: &Path) -> Result<Opti
         return Ok(None);
     };
     let found = translator.align(pairs)?;
-    let whole = found.told(View { level: Level::Subword, ends: Ends::Shown });
     Ok(Some(Aligned {
-        links: gold::score(&found.told(gold::view()), &gold),
-        entropy: mean_entropy(whole.iter().map(|rendered| &rendered.alignment)),
+        links: aer::sum(found.error_rates(&gold)),
+        entropy: found.entropies().into_iter().sum::<Entropy>().mean(),
     }))
 }
 

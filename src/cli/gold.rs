@@ -1,19 +1,12 @@
-//! Gold links: where they come from, and how well a model's agree with them.
+//! Gold links: where they come from.
 
 use std::path::Path;
 
 use super::output::warn;
-use zhuyi::alignment::{AlignmentErrorRate, SentenceLinks, links};
+use zhuyi::alignment::{SentenceLinks, links};
 use zhuyi::corpus::{Pair, read};
 use zhuyi::text::normalize::one_line;
-use zhuyi::text::words::Level;
-use zhuyi::translator::{Rendered, View};
 use zhuyi::{Error, Result};
-
-/// How alignments are told that links are scored on: words between spaces, without ends.
-pub fn view() -> View {
-    View { level: Level::Word, ..View::default() }
-}
 
 /// The gold links that pairs brought along, if any did. Blank pairs have none to bring; any other pair that
 /// lacks them is an error. `place` is named in messages.
@@ -49,15 +42,6 @@ pub fn read_links(path: &Path, base: usize) -> Result<Vec<SentenceLinks>> {
     let links = links::parse_lines(path, read::lines(&text), base)?;
     warn_one_based(path, &links, base);
     Ok(links)
-}
-
-/// How well links at words agree with gold ones, and the best that one link for each target word can.
-pub fn score(aligned: &[Rendered], gold: &[SentenceLinks]) -> [AlignmentErrorRate; 2] {
-    let pairs = || aligned.iter().map(|rendered| &rendered.alignment).zip(gold);
-    [
-        pairs().map(|(ours, gold)| AlignmentErrorRate::of(&ours.links(), gold)).sum(),
-        pairs().map(|(ours, gold)| AlignmentErrorRate::floor(gold, ours.target.len())).sum(),
-    ]
 }
 
 fn warn_one_based(path: &Path, gold: &[SentenceLinks], base: usize) {

@@ -1,5 +1,6 @@
 //! The command line: one file a command. Only here anything is printed.
 
+mod ablate;
 mod align;
 mod bench;
 mod choice;
@@ -17,6 +18,7 @@ mod plotting;
 mod process;
 mod progress;
 mod runs;
+mod signals;
 mod train;
 mod translate;
 
@@ -79,6 +81,8 @@ enum Command {
     Evaluate(evaluate::EvaluateArgs),
     /// Align given pairs with a model, or score links: precision, recall, AER
     Align(align::AlignArgs),
+    /// Train variants of attention alike and report what attention is worth
+    Ablate(ablate::AblateArgs),
     /// Write the toy corpus; check parallel text
     #[command(subcommand)]
     Data(data::DataCommand),
@@ -177,6 +181,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Translate(args) => translate::run(args),
         Command::Evaluate(args) => evaluate::run(args),
         Command::Align(args) => align::run(args),
+        Command::Ablate(args) => ablate::run(args),
         Command::Data(command) => data::run(command),
         Command::Plot(command) => plot::run(command),
         Command::Lesson(args) => lesson::run(args),

@@ -1,24 +1,18 @@
 //! `zhuyi train`.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::Args;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
 
 use super::choice::ConfigArgs;
-use super::output::{Interrupted, note, print, print_json};
+use super::output::{note, print, print_json};
 use super::progress::Console;
+use super::signals::Signals;
 use super::{DeviceArgs, Format, RUNS};
 use zhuyi::config::Config;
-use zhuyi::model::{Seq2Seq, Vocabularies};
-use zhuyi::prepare::prepare;
-use zhuyi::rng::Rng;
-use zhuyi::run::{Log, RunDir};
-use zhuyi::train::{Event, Observer, StopReason, Summary, train};
-use zhuyi::{Error, Result};
+use zhuyi::prepare::{Prepared, prepare};
+use zhuyi::run::{Fresh, RunDir, Watch};
+use zhuyi::train::{Event, StopReason, Summary};
 
 /// Train a model.
 #[derive(Debug, Args)]
@@ -45,29 +39,18 @@ pub fn run(args: TrainArgs) -> anyhow::Result<()> {
     let path = run_path(&args, &config);
     RunDir::check_free(&path)?;
     let data = prepare(&config)?;
-    for (name, report) in ["train", "dev"].iter().zip(&data.reports) {
-        note(&format!("{name}: {report}"));
-    }
-    let vocabularies = Vocabularies { source: data.source.size(), target: data.target.size() };
-    let model = config.model().init(vocabularies, &mut Rng::new(config.train.seed, 0), &device)?;
-    let parameters = model.parameters().iter().map(|(_, values)| values).sum();
-    // Only now, so that a mistake in the config leaves no directory behind.
-    let dir = RunDir::create(&path)?;
-    dir.write_start(&config, &data.source, &data.target, parameters)?;
+    tell_reports(&data);
+    let fresh = Fresh::create(&path, &config, &data, &device)?;
+    let (dir, parameters) = (fresh.dir.clone(), fresh.parameters);
     note(&format!(
         "model: {parameters} parameters, vocabularies of {} and {}",
-        vocabularies.source, vocabularies.target
+        data.source.size(),
+        data.target.size()
     ));
     note(&format!("run: {}", dir.path().display()));
-    let mut recorder = Recorder {
-        log: dir.log()?,
-        dir: &dir,
-        console: Console::new(),
-        started: std::time::Instant::now(),
-        signals: &signals,
-    };
-    let summary = train(model, &data.examples, &data.dev, &config.train, &device, &mut recorder)?;
-    recorder.console.finish();
+    let mut watcher = Watcher { console: Console::new(), signals: &signals };
+    let summary = fresh.train(&config, &data, &device, Some(Path::new(RUNS)), &mut watcher)?;
+    watcher.console.finish();
     match args.format {
         Format::Json => {
             print_json(&serde_json::json!({"run": dir.path(), "parameters": parameters, "summary": summary}))?
@@ -75,8 +58,31 @@ pub fn run(args: TrainArgs) -> anyhow::Result<()> {
         Format::Text => print(&told(&summary, &dir))?,
     }
     match summary.reason {
-        StopReason::Interrupted => Err(Interrupted(signals.caught().unwrap_or(SIGINT)).into()),
+        StopReason::Interrupted => Err(signals.interrupted()),
         _ => Ok(()),
+    }
+}
+
+/// Says what was left out of the data.
+pub fn tell_reports(data: &Prepared) {
+    for (name, report) in ["train", "dev"].iter().zip(&data.reports) {
+        note(&format!("{name}: {report}"));
+    }
+}
+
+/// Shows training, and stops it when a signal comes.
+pub struct Watcher<'a> {
+    pub console: Console,
+    pub signals: &'a Signals,
+}
+
+impl Watch for Watcher<'_> {
+    fn event(&mut self, event: &Event) {
+        self.console.event(event);
+    }
+
+    fn stop(&self) -> bool {
+        self.signals.caught().is_some()
     }
 }
 
@@ -123,53 +129,4 @@ fn told(summary: &Summary, dir: &RunDir) -> String {
         summary.tokens_per_second,
         dir.path().display()
     )
-}
-
-/// Writes down what training says.
-struct Recorder<'a> {
-    dir: &'a RunDir,
-    log: Log,
-    console: Console,
-    started: std::time::Instant,
-    signals: &'a Signals,
-}
-
-impl Observer for Recorder<'_> {
-    fn event(&mut self, event: &Event) -> Result<()> {
-        self.console.event(event);
-        self.log.add(event, self.started.elapsed().as_secs_f64())
-    }
-
-    fn best(&mut self, model: &Seq2Seq) -> Result<()> {
-        self.dir.save_model(model)?;
-        self.dir.make_latest(Path::new(RUNS))
-    }
-
-    fn stop(&self) -> bool {
-        self.signals.caught().is_some()
-    }
-}
-
-/// SIGINT and SIGTERM: the first asks training to stop, the second ends the program at once.
-struct Signals(Arc<AtomicUsize>);
-
-impl Signals {
-    fn watch() -> Result<Self> {
-        let caught = Arc::new(AtomicUsize::new(0));
-        let again = Arc::new(std::sync::atomic::AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM] {
-            let registered = flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&again))
-                .and_then(|_| flag::register(signal, Arc::clone(&again)))
-                .and_then(|_| flag::register_usize(signal, Arc::clone(&caught), signal as usize));
-            registered.map_err(|why| Error::Model(format!("can't watch for signals: {why}")))?;
-        }
-        Ok(Self(caught))
-    }
-
-    fn caught(&self) -> Option<i32> {
-        match self.0.load(Ordering::Relaxed) {
-            0 => None,
-            signal => Some(signal as i32),
-        }
-    }
 }

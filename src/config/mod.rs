@@ -45,9 +45,19 @@ pub struct Config {
 
 /// The config that `zhuyi train` uses by itself: `configs/toy.toml`.
 pub const TOY: &str = include_str!("../../configs/toy.toml");
-
 /// The config that `zhuyi train` starts from when only data is named: `configs/own.toml`.
 pub const OWN: &str = include_str!("../../configs/own.toml");
+/// The config that `zhuyi ablate` uses by itself: `configs/long.toml`.
+pub const LONG: &str = include_str!("../../configs/long.toml");
+
+/// Every config that is part of the program, by name.
+pub const BUILT_IN: [(&str, &str); 5] = [
+    ("toy", TOY),
+    ("own", OWN),
+    ("long", LONG),
+    ("copy", include_str!("../../configs/copy.toml")),
+    ("reverse", include_str!("../../configs/reverse.toml")),
+];
 
 impl Config {
     /// Parses a config file and then settings `KEY=VALUE`, each over the last.
@@ -66,6 +76,14 @@ impl Config {
             config.map_err(|why| Error::Usage(format!("--set {setting}: {}", explained(why.message()))))
         })?;
         config.resolved()
+    }
+
+    /// The same with some settings `KEY=VALUE` in place of its own.
+    ///
+    /// # Errors
+    /// As for [`Config::parse`].
+    pub fn with(&self, settings: &[String]) -> Result<Self> {
+        Self::parse(Path::new("the config"), &keys::commented(self)?, settings)
     }
 
     /// Checks every component, so that a mistake is told before any work.
@@ -147,10 +165,11 @@ mod tests {
     #[test]
     fn the_shipped_configs_parse_and_come_back() {
         let own = ["data.train=a.tsv", "data.dev=b.tsv"];
-        for (text, settings) in [(TOY, &[][..]), (OWN, &own)] {
-            let config = parse(text, settings).unwrap();
+        for (name, text) in BUILT_IN {
+            let config = parse(text, if name == "own" { &own } else { &[] }).unwrap();
             let written = keys::commented(&config).unwrap();
             assert_eq!(parse(&written, &[]).unwrap(), config);
+            assert_eq!(config.with(&["train.seed=9".into()]).unwrap().train.seed, 9, "{name}");
         }
     }
 

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 #[serde(untagged, expecting = "name data as \"pairs.tsv\", [\"x.de\", \"x.en\"] or \"toy:train\"")]
 pub enum Location {
     /// One file, source TAB target (TAB links), or a part (`train`, `dev`, `test`) of what the program writes itself:
-    /// `toy:train`, `toy:long/train`, `copy:train`, `reverse:train`.
+    /// `toy:train`, `toy:long/train`, `toy:long30/train` (at most 30 words), `copy:train`, `reverse:train`.
     Tsv(String),
     /// A source file and a target file with as many lines.
     Files([String; 2]),
@@ -69,7 +69,7 @@ impl fmt::Display for Location {
 }
 
 /// The collections that the program writes itself, the longer names first.
-const COLLECTIONS: [&str; 4] = ["toy:long/", "toy:", "copy:", "reverse:"];
+const COLLECTIONS: [&str; 5] = ["toy:long/", "toy:long30/", "toy:", "copy:", "reverse:"];
 
 /// The collection that a name is a part of.
 fn collection(name: &str) -> Option<&'static str> {
@@ -78,6 +78,7 @@ fn collection(name: &str) -> Option<&'static str> {
 
 /// What is written anew in each process, once it is asked for.
 static LONG: LazyLock<ToyCorpus> = LazyLock::new(|| toy::long::generate(toy::SHIPPED_SEED));
+static LONG30: LazyLock<ToyCorpus> = LazyLock::new(|| toy::long::up_to(&LONG, 30));
 static COPY: LazyLock<ToyCorpus> = LazyLock::new(|| sequences::generate(Task::Copy, sequences::SEED));
 static REVERSE: LazyLock<ToyCorpus> = LazyLock::new(|| sequences::generate(Task::Reverse, sequences::SEED));
 
@@ -92,6 +93,7 @@ fn made(collection: &str, part: &str, gold: Gold) -> Result<Vec<Pair>> {
     };
     let corpus = match collection {
         "toy:long/" => &LONG,
+        "toy:long30/" => &LONG30,
         "copy:" => &COPY,
         "reverse:" => &REVERSE,
         _ => {
@@ -157,6 +159,8 @@ mod tests {
         let pairs = Location::toy("long/test").read(Gold::ThirdColumn { base: 0 }).unwrap();
         assert_eq!(pairs.len(), 56 * 20);
         assert!(pairs.iter().all(|pair| pair.links.is_some()));
+        let pairs = Location::toy("long30/test").read(Gold::Ignored).unwrap();
+        assert!(pairs.len() == 26 * 20 && pairs.iter().all(|pair| read::words(&pair.source) <= 30));
         let pairs = Location::Tsv("reverse:dev".into()).read(Gold::ThirdColumn { base: 0 }).unwrap();
         assert_eq!(pairs.len(), 96 * 2);
         for wrong in ["no", "long/no", "long"] {

@@ -3,58 +3,8 @@
 
 use serde_json::{Map, Value};
 
-/// The language of a lesson's text; numbers are the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Language {
-    /// English.
-    #[default]
-    English,
-    /// Chinese.
-    Chinese,
-}
-
-/// A text in both languages.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Text {
-    english: String,
-    chinese: String,
-}
-
-impl Text {
-    /// A text in both languages.
-    pub fn new(english: impl Into<String>, chinese: impl Into<String>) -> Self {
-        Self { english: english.into(), chinese: chinese.into() }
-    }
-
-    /// It, in one of them.
-    pub fn to(&self, language: Language) -> &str {
-        match language {
-            Language::English => &self.english,
-            Language::Chinese => &self.chinese,
-        }
-    }
-}
-
-/// The same in both languages.
-impl From<String> for Text {
-    fn from(text: String) -> Self {
-        Self { english: text.clone(), chinese: text }
-    }
-}
-
-impl From<&str> for Text {
-    fn from(text: &str) -> Self {
-        text.to_owned().into()
-    }
-}
-
-/// A [`Text`] from two format strings, English first.
-macro_rules! text {
-    ($english:literal, $chinese:literal) => {
-        $crate::lesson::board::Text::new(format!($english), format!($chinese))
-    };
-}
-pub(super) use text;
+pub(super) use crate::language::text;
+pub use crate::language::{Language, Text};
 
 /// A matrix with the names of its rows and columns.
 #[derive(Clone, Debug, PartialEq)]

@@ -23,10 +23,7 @@ const MANY: usize = 8;
 /// # Errors
 /// None that a user could cause.
 pub fn html(lesson: &Lesson, language: Language) -> Result<String> {
-    let code = match language {
-        Language::English => "en",
-        Language::Chinese => "zh-Hans",
-    };
+    let code = language.code();
     let title = escape(lesson.title.to(language));
     let mut page = format!(
         "<!DOCTYPE html>\n<html lang=\"{code}\">\n<head>\n<meta charset=\"utf-8\"/>\n\

@@ -3,10 +3,13 @@
 pub mod bleu;
 pub mod by_length;
 pub mod chrf;
+pub mod resample;
+pub mod token_accuracy;
 pub mod tokenize;
 
 pub use bleu::{Bleu, BleuConfig, Smoothing};
 pub use chrf::{Chrf, ChrfConfig};
+pub use token_accuracy::Hits;
 pub use tokenize::Tokenization;
 
 /// The share of hypotheses that are exactly their reference, or one of several; 0 without hypotheses.

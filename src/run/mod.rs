@@ -7,15 +7,18 @@
 //!   tokenizer/{source,target}.json
 //!   model.safetensors    the best model so far
 //!   log.jsonl            one event a line
+//!   judgement.json       of an ablation's run: its translations of the test data and where it looked
 //! ```
 //!
 //! It can be moved: no absolute path is inside. Files are written aside, synced and renamed, so a crash or a
 //! full disk leaves the old one whole.
 
+mod fresh;
 mod read;
 mod shipped;
 mod weights;
 
+pub use fresh::{Fresh, Watch};
 pub use read::Loaded;
 
 use std::fs::{self, File, OpenOptions};
@@ -41,6 +44,8 @@ const SOURCE_TOKENIZER: &str = "tokenizer/source.json";
 const TARGET_TOKENIZER: &str = "tokenizer/target.json";
 const MODEL: &str = "model.safetensors";
 const LOG: &str = "log.jsonl";
+/// Only in the runs of an ablation.
+const JUDGEMENT: &str = "judgement.json";
 /// Only in what `bench --export` writes.
 const BATCHES: &str = "batches.jsonl";
 const DEV: &str = "dev.jsonl";
@@ -238,9 +243,40 @@ impl RunDir {
 
     /// The summary of its training, if it came to its end.
     pub fn summary(&self) -> Option<serde_json::Value> {
-        let log = fs::read_to_string(self.0.join(LOG)).ok()?;
-        let events = log.lines().rev().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-        events.into_iter().find(|event| event["event"] == "finished")
+        self.events().into_iter().rev().find(|event| event["event"] == "finished")
+    }
+
+    /// What its log tells, in order; nothing if there is none. Lines that a crash cut off are passed over.
+    pub fn events(&self) -> Vec<serde_json::Value> {
+        let log = fs::read_to_string(self.0.join(LOG)).unwrap_or_default();
+        log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
+    /// Writes how the model was judged.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub fn write_judgement(&self, judgement: &impl Serialize) -> Result<()> {
+        let json = serde_json::to_string(judgement).map_err(|why| Error::Model(why.to_string()))?;
+        self.write(JUDGEMENT, (json + "\n").as_bytes())
+    }
+
+    /// How the model was judged; nothing if it was not, or by another version in another form.
+    pub fn judgement<T: serde::de::DeserializeOwned>(&self) -> Option<T> {
+        serde_json::from_str(&fs::read_to_string(self.0.join(JUDGEMENT)).ok()?).ok()
+    }
+
+    /// Removes it, unless it is no run.
+    ///
+    /// # Errors
+    /// A directory without what a run begins with; what the system refuses.
+    pub fn remove(path: &Path) -> Result<()> {
+        let is_run = [CONFIG, MANIFEST].iter().any(|name| path.join(name).is_file());
+        let is_empty = fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+        if !is_run && !is_empty {
+            return Err(Error::data(path, "this is no run, so it is not removed: move it away"));
+        }
+        fs::remove_dir_all(path).map_err(Error::io(path))
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {

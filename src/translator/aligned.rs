@@ -1,10 +1,12 @@
 //! Given translations, reference forced.
 
-use super::{Rendered, Source, Translator, View, blank};
+use super::{Ends, Rendered, Source, Translator, View, blank};
+use crate::alignment::{AlignmentErrorRate, Entropy, SentenceLinks};
 use crate::corpus::Pair;
 use crate::error::Result;
 use crate::model::batched;
 use crate::search::Forced;
+use crate::text::words::Level;
 use crate::text::{Encoded, normalize};
 
 /// Pairs with what the model thinks of them and where it looks while it writes their targets; it can be told in several
@@ -63,5 +65,27 @@ impl Aligned<'_> {
             Rendered { alignment, translation, score: forced.log_prob(), cut: false }
         };
         self.pairs.iter().map(told).collect()
+    }
+
+    /// How well the links at words of each pair agree with its gold ones, and the best that one link for each target
+    /// word can.
+    pub fn error_rates(&self, gold: &[SentenceLinks]) -> Vec<[AlignmentErrorRate; 2]> {
+        let counts = |(told, gold): (&Rendered, &SentenceLinks)| {
+            let floor = AlignmentErrorRate::floor(gold, told.alignment.target.len());
+            [AlignmentErrorRate::of(&told.alignment.links(), gold), floor]
+        };
+        self.told(View::WORDS).iter().zip(gold).map(counts).collect()
+    }
+
+    /// How sure attention is in each pair, over the pieces of the source and its end.
+    pub fn entropies(&self) -> Vec<Entropy> {
+        let whole = self.told(View { level: Level::Subword, ends: Ends::Shown });
+        whole.iter().map(|rendered| Entropy::of(&rendered.alignment)).collect()
+    }
+
+    /// The log-probability of each target with its end, and how many tokens that are; blank sources have none.
+    pub fn log_probs(&self) -> Vec<(f64, usize)> {
+        let of = |(_, forced): &(Source, Forced)| (forced.log_prob(), forced.log_probs.len());
+        self.pairs.iter().map(|pair| pair.found.as_ref().map_or((0.0, 0), of)).collect()
     }
 }

@@ -44,6 +44,11 @@ pub struct View {
     pub ends: Ends,
 }
 
+impl View {
+    /// Words between spaces, without ends: what gold links are between.
+    pub const WORDS: Self = Self { level: Level::Word, ends: Ends::Hidden };
+}
+
 /// Whether the end of the sentence is a token among others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ends {

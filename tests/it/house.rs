@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 /// The rooms in the order of the map in `src/lib.rs`: each may use only those before it.
-const ROOMS: [&str; 22] = [
+const ROOMS: [&str; 24] = [
     "error",
     "hash",
     "rng",
+    "language",
     "text",
     "alignment",
     "corpus",
@@ -25,6 +26,7 @@ const ROOMS: [&str; 22] = [
     "run",
     "translator",
     "lesson",
+    "ablation",
     "cli",
 ];
 

@@ -33,7 +33,7 @@ macro_rules! score_functions {
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
             /// The name in configs and on the command line.
-            pub fn name(self) -> &'static str {
+            pub const fn name(self) -> &'static str {
                 match self {
                     Self::None => "none",
                     $(Self::$variant => $name,)*

@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 use super::grammar;
 use super::phrase::Phrase;
 use super::{ToyCorpus, pair};
+use crate::corpus::{Pair, read};
 use crate::rng::Rng;
 
 /// English words of a sentence.
@@ -33,6 +34,12 @@ pub fn generate(seed: u64) -> ToyCorpus {
         rng.shuffle(part);
     }
     corpus
+}
+
+/// The pairs of a corpus with at most so many English words.
+pub fn up_to(corpus: &ToyCorpus, words: usize) -> ToyCorpus {
+    let short = |pairs: &[Pair]| pairs.iter().filter(|pair| read::words(&pair.source) <= words).cloned().collect();
+    ToyCorpus { train: short(&corpus.train), dev: short(&corpus.dev), test: short(&corpus.test) }
 }
 
 /// What has been written, so that no sentence of either side stands in two parts, or twice.
@@ -75,7 +82,6 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::corpus::Pair;
     use crate::corpus::toy::SHIPPED_SEED;
 
     #[test]

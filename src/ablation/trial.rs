@@ -1,0 +1,154 @@
+//! One variant with one seed: trained, judged, and found again.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use burn::tensor::Device;
+use serde::{Deserialize, Serialize};
+
+use super::{Progress, TestSet, Variant};
+use crate::alignment::{Alignment, AlignmentErrorRate, Entropy};
+use crate::config::{Config, keys};
+use crate::error::{Error, Result};
+use crate::hash::sha256_hex;
+use crate::prepare::{Prepared, prepare};
+use crate::run::{Fresh, RunDir};
+use crate::train::StopReason;
+use crate::translator::{Translator, View};
+
+/// One variant with one seed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// The variant's name.
+    pub variant: String,
+    /// The seed.
+    pub seed: u64,
+    /// All that decides it.
+    pub config: Config,
+    /// The name of its run: the variant, the seed, and a digest of the config, the data and the version.
+    pub run: String,
+}
+
+/// What a model makes of the test set, sentence by sentence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// Its translations.
+    pub translations: Vec<String>,
+    /// The log-probability of each reference with its end, and how many tokens that are.
+    pub log_probs: Vec<(f64, usize)>,
+    /// How well its links agree with the gold ones, reference forced, beside the floor; empty without links or attention.
+    pub links: Vec<[AlignmentErrorRate; 2]>,
+    /// How sure attention is, reference forced.
+    pub entropies: Vec<Entropy>,
+    /// Where it looks in the sentences that are shown, by their places, reference forced.
+    pub shown: Vec<(usize, Alignment)>,
+    /// How long judging took.
+    pub seconds: f64,
+}
+
+/// Digits of the digest in a run's name.
+const DIGITS: usize = 8;
+
+impl Trial {
+    pub(super) fn new(variant: &Variant, seed: u64, test: &TestSet) -> Result<Self> {
+        let mut config = variant.config.clone();
+        config.train.seed = seed;
+        let all = format!("{}{}{}", keys::commented(&config)?, test.digest, env!("CARGO_PKG_VERSION"));
+        let digest = &sha256_hex(all.as_bytes())[..DIGITS];
+        let run = format!("{}-{seed}-{digest}", variant.name);
+        Ok(Self { variant: variant.name.clone(), seed, config, run })
+    }
+
+    /// Where its run lies.
+    pub fn path(&self, runs: &Path) -> PathBuf {
+        runs.join(&self.run)
+    }
+
+    /// What its model makes of the test set; trained and judged only if it was not before. Nothing if somebody asked to
+    /// stop.
+    pub(super) fn conduct(
+        &self,
+        runs: &Path,
+        test: &TestSet,
+        device: &Device,
+        progress: &mut dyn Progress,
+    ) -> Result<Option<Judgement>> {
+        let path = self.path(runs);
+        if !is_trained(&path) {
+            // A run that was stopped begins anew: half of it is in no file.
+            if path.exists() {
+                RunDir::remove(&path)?;
+            }
+            let data = prepare(&self.config)?;
+            self.check_sources(test, &data)?;
+            let fresh = Fresh::create(&path, &self.config, &data, device)?;
+            let summary = fresh.train(&self.config, &data, device, None, progress)?;
+            if summary.reason == StopReason::Interrupted {
+                return Ok(None);
+            }
+            if summary.best.is_none() {
+                let message = "no model came of it, its loss was never a number: lower train.learning_rate";
+                return Err(Error::Model(format!("{} with seed {}: {message}", self.variant, self.seed)));
+            }
+        }
+        let run = RunDir::find(Some(&path), runs)?;
+        if let Some(judgement) = run.judgement().filter(|judgement| fits(judgement, test)) {
+            progress.reused(self);
+            return Ok(Some(judgement));
+        }
+        if progress.stop() {
+            return Ok(None);
+        }
+        progress.judges(self);
+        let judgement = judge(&Translator::open(&run, device)?, test)?;
+        run.write_judgement(&judgement)?;
+        Ok(Some(judgement))
+    }
+
+    /// Refuses test sentences that the variant can't read, before it is trained for nothing.
+    fn check_sources(&self, test: &TestSet, data: &Prepared) -> Result<()> {
+        let most = self.config.attention.reach().unwrap_or(usize::MAX).min(self.config.search.max_source);
+        for (line, pair) in (1..).zip(&test.pairs) {
+            let text = self.config.text.normalize.apply(&pair.source);
+            let tokens = data.source.encode(&text)?.ids.len() + 1;
+            if tokens > most {
+                return Err(Error::Config(format!(
+                    "{}: pair {line} of data.test has {tokens} source tokens, and it can take {most}: raise \
+                     attention.max_positions (of location) or search.max_source, or leave it out",
+                    self.variant
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a run came to its end and has a model.
+fn is_trained(path: &Path) -> bool {
+    let Ok(run) = RunDir::find(Some(path), path) else { return false };
+    let interrupted = serde_json::json!(StopReason::Interrupted);
+    run.has_model() && run.summary().is_some_and(|summary| summary["reason"] != interrupted)
+}
+
+/// Whether a judgement is about all of these sentences.
+fn fits(judgement: &Judgement, test: &TestSet) -> bool {
+    judgement.translations.len() == test.pairs.len()
+        && judgement.shown.iter().map(|(place, _)| *place).eq(test.shown.iter().copied())
+}
+
+/// What a model makes of the test set.
+fn judge(translator: &Translator, test: &TestSet) -> Result<Judgement> {
+    let started = Instant::now();
+    let translations = translator.translate(&test.sources(), &translator.options(), 0)?;
+    let forced = translator.align(&test.pairs)?;
+    let told = forced.told(View::default());
+    let gold = test.gold.as_ref().filter(|_| translator.has_attention());
+    Ok(Judgement {
+        translations: translations.iter().map(|translation| translation.best().translation.clone()).collect(),
+        log_probs: forced.log_probs(),
+        links: gold.map_or_else(Vec::new, |gold| forced.error_rates(gold)),
+        entropies: if translator.has_attention() { forced.entropies() } else { Vec::new() },
+        shown: test.shown.iter().map(|&place| (place, told[place].alignment.clone())).collect(),
+        seconds: started.elapsed().as_secs_f64(),
+    })
+}
