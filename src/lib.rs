@@ -34,6 +34,7 @@
 //! | [`corpus`] | reading, checking and cleaning parallel text; the toy grammar, sequences to copy or reverse | tensors, models |
 //! | [`metrics`] | BLEU, chrF, exact match, by length | tensors, models |
 //! | [`plot`] | numbers in, picture out: SVG, PNG, terminal | models |
+//! | [`mod@page`] | HTML that stands alone, light and dark | models |
 //! | [`init`] | first values of weights | words, files |
 //! | [`kernels`] | fused operations with hand-written gradients, each beside its plain twin | models |
 //! | [`attention`] | the three steps; score functions, windows, choices, heads, coverage, mask | words, files |
@@ -80,6 +81,7 @@ pub mod language;
 pub mod lesson;
 pub mod metrics;
 pub mod model;
+pub mod page;
 pub mod plot;
 pub mod prepare;
 pub mod rng;

@@ -1,11 +1,14 @@
 //! What attention is worth: variants of it and the single vector, trained on the same data with the same budget, order and
 //! seeds, and judged on the same sentences.
 //!
-//! [`Plan`] says what is trained, [`conduct`] trains and judges what has not been yet, [`Results`] are the figures. A run's directory is named by all that decides it, so a finished one is found again and no
+//! [`Plan`] says what is trained, [`conduct`] trains and judges what has not been yet, [`Results`] are the figures, and
+//! [`report`] shows them. A run's directory is named by all that decides it, so a finished one is found again and no
 //! other is ever taken for it.
 
+pub mod figures;
 pub mod files;
 mod plan;
+pub mod report;
 mod results;
 mod test_set;
 mod trial;
@@ -16,7 +19,7 @@ use std::path::{Path, PathBuf};
 use burn::tensor::Device;
 
 pub use plan::{Ask, BASELINE, Plan, Variant, WIDE};
-pub use results::{Bin, Comparison, Measure, Point, Results, Row, Times, Trained};
+pub use results::{Bin, Comparison, Measure, Point, Results, Row, Times, Trained, points};
 pub use test_set::TestSet;
 pub use trial::{Judgement, Trial};
 

@@ -182,12 +182,6 @@ fn row(trial: &Trial, run: &RunDir, scored: &Scored<'_>) -> Result<Row> {
     let (_, manifest) = run.read_manifest()?;
     let events = run.events();
     let named = |name: &str| events.iter().filter(|event| event["event"] == name).cloned().collect::<Vec<_>>();
-    let read = |why: serde_json::Error| Error::data(run.path(), format!("its log can't be read: {why}"));
-    let point = |event: serde_json::Value| -> Result<Point> {
-        let mut scores = event["scores"].clone();
-        scores["step"] = event["step"].clone();
-        serde_json::from_value(scores).map_err(read)
-    };
     let count = |events: &[serde_json::Value], key: &str| {
         events.last().and_then(|event| event[key].as_u64()).unwrap_or_default()
     };
@@ -205,10 +199,25 @@ fn row(trial: &Trial, run: &RunDir, scored: &Scored<'_>) -> Result<Row> {
             pairs: count(&named("started"), "pairs"),
             steps: count(&finished, "steps"),
             best_step: count(&finished, "best_step"),
-            curve: named("validated").into_iter().map(point).collect::<Result<_>>()?,
+            curve: points(run)?,
         },
         run: format!("{}/{}", super::RUNS, trial.run),
     })
+}
+
+/// The learning curve of a run, from its log.
+///
+/// # Errors
+/// A log of another form.
+pub fn points(run: &RunDir) -> Result<Vec<Point>> {
+    let read = |why: serde_json::Error| Error::data(run.path(), format!("its log can't be read: {why}"));
+    let validated = run.events().into_iter().filter(|event| event["event"] == "validated");
+    let point = |event: serde_json::Value| {
+        let mut scores = event["scores"].clone();
+        scores["step"] = event["step"].clone();
+        serde_json::from_value(scores).map_err(read)
+    };
+    validated.map(point).collect()
 }
 
 /// A judgement with what is counted in each sentence.

@@ -6,14 +6,16 @@ use clap::Args;
 use clap::builder::EnumValueParser;
 
 use super::choice::{self, Attention};
-use super::output::{note, print, print_json};
+use super::output::{note, print, print_json, warn};
 use super::progress::Console;
 use super::signals::Signals;
 use super::train::{Watcher, tell_reports};
 use super::{DeviceArgs, Format};
-use zhuyi::ablation::{self, Ask, Ending, Plan, Progress, Results, TestSet, Trial, files};
+use zhuyi::ablation::report::Report;
+use zhuyi::ablation::{self, Ask, Bin, Ending, Plan, Progress, Results, Row, TestSet, Trial, figures};
 use zhuyi::attention::ScoreKind;
 use zhuyi::config::{AttentionName, Config};
+use zhuyi::language::Language;
 use zhuyi::prepare::prepare;
 use zhuyi::run::Watch;
 use zhuyi::train::Event;
@@ -75,9 +77,12 @@ pub fn run(args: AblateArgs) -> anyhow::Result<()> {
         }
     };
     results.write(&out)?;
+    let report = Report { results: &results, plan: &plan, test: &test, command: &command() };
+    let written = report.write(&out)?;
+    written.warnings.iter().for_each(|warning| warn(warning));
     match args.format {
         Format::Json => results.rows.iter().try_for_each(print_json),
-        Format::Text => print(&told(&results, &out)),
+        Format::Text => print(&told(&results, &written.page)),
     }
 }
 
@@ -134,7 +139,44 @@ impl Progress for Teller<'_> {
     }
 }
 
-/// The table of a report in few words.
-fn told(results: &Results, out: &Path) -> String {
-    format!("{} rows in {}", results.rows.len(), out.join(files::RESULTS).display())
+/// The command as it was typed, so that it can be typed again.
+fn command() -> String {
+    let quoted = |word: String| {
+        let plain = |c: char| c.is_alphanumeric() || "-_./:=,+@%".contains(c);
+        if !word.is_empty() && word.chars().all(plain) {
+            word
+        } else {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        }
+    };
+    std::iter::once("zhuyi".to_owned()).chain(std::env::args().skip(1).map(quoted)).collect::<Vec<_>>().join(" ")
+}
+
+/// The figures in few words, and where the report is.
+fn told(results: &Results, page: &Path) -> String {
+    let longest =
+        results.rows.first().and_then(|row| row.by_length.last()).map(figures::lengths).unwrap_or_default();
+    let measure = results.rows.first().map(|row| row.measure.name().to(Language::English).to_owned());
+    let mut lines =
+        vec![["variant".into(), "parameters".into(), measure.unwrap_or_default(), format!("at {longest} words")]];
+    for variant in figures::by_variant(&results.rows) {
+        let score = |bin: fn(&Row) -> Option<&Bin>| {
+            let score = variant.mean(|row| Some(row.measure.of(bin(row)?)));
+            score.map_or("–".into(), |score| format!("{score:.2}"))
+        };
+        let parameters = variant.rows.first().map_or(0, |row| row.parameters).to_string();
+        lines.push([
+            variant.name.into(),
+            parameters,
+            score(|row| Some(&row.all)),
+            score(|row| row.by_length.last()),
+        ]);
+    }
+    let width = |column: usize| lines.iter().map(|line| line[column].len()).max().unwrap_or_default();
+    let widths = [0, 1, 2, 3].map(width);
+    let line = |[name, rest @ ..]: &[String; 4]| {
+        let cells = rest.iter().zip(&widths[1..]).map(|(cell, &width)| format!("  {cell:>width$}"));
+        format!("{name:<width$}{}\n", cells.collect::<String>(), width = widths[0])
+    };
+    format!("{}report: {}", lines.iter().map(line).collect::<String>(), page.display())
 }

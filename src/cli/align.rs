@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::output::{note, print, print_json};
 use super::translate::ViewArgs;
 use super::{RunArgs, gold, plotting};
-use zhuyi::alignment::{AlignmentErrorRate, aer};
+use zhuyi::alignment::{AlignmentErrorRate, SentenceLinks, aer};
 use zhuyi::corpus::Pair;
 use zhuyi::corpus::read::{self, Gold};
 use zhuyi::text::words::Level;
@@ -93,7 +93,8 @@ pub fn run(args: AlignArgs) -> anyhow::Result<()> {
     }
     let aligned = translator.align(&pairs)?;
     for (number, (rendered, pair)) in aligned.told(view).iter().zip(&pairs).enumerate() {
-        tell(&args, number, rendered, pair)?;
+        let links = gold.as_ref().filter(|_| view == View::WORDS).map(|gold| &gold[number]);
+        tell(&args, number, rendered, pair, links)?;
     }
     let Some(gold) = gold else { return Ok(()) };
     let [counts, floor] = aer::sum(aligned.error_rates(&gold));
@@ -116,7 +117,13 @@ fn pairs(args: &AlignArgs, base: usize) -> Result<(&Path, Vec<Pair>)> {
     }
 }
 
-fn tell(args: &AlignArgs, number: usize, rendered: &Rendered, pair: &Pair) -> anyhow::Result<()> {
+fn tell(
+    args: &AlignArgs,
+    number: usize,
+    rendered: &Rendered,
+    pair: &Pair,
+    gold: Option<&SentenceLinks>,
+) -> anyhow::Result<()> {
     match args.format {
         AlignFormat::Pharaoh => print(&rendered.alignment.links().to_string())?,
         AlignFormat::Tsv => {
@@ -125,12 +132,15 @@ fn tell(args: &AlignArgs, number: usize, rendered: &Rendered, pair: &Pair) -> an
         AlignFormat::Json => {
             let mut object = serde_json::to_value(rendered)?;
             object["id"] = number.into();
+            if let Some(gold) = gold {
+                object["gold"] = gold.to_string().into();
+            }
             print_json(&object)?;
         }
     }
     if let Some(folder) = &args.plot {
         std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
-        plotting::write(&rendered.alignment, &folder.join(format!("{}.svg", number + 1)))?;
+        plotting::write(&rendered.alignment, gold, &folder.join(format!("{}.svg", number + 1)))?;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::RUNS;
+use super::language::LanguageArg;
 use super::output::{print, print_json};
 use super::plotting::{self, PlotPath};
 use zhuyi::Error;
@@ -41,14 +42,6 @@ pub struct LessonArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum LanguageArg {
-    /// English
-    En,
-    /// Chinese
-    Zh,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum LessonFormat {
     /// For people
     Text,
@@ -67,10 +60,7 @@ enum DecoderArg {
 }
 
 pub fn run(args: LessonArgs) -> anyhow::Result<()> {
-    let language = match args.language {
-        LanguageArg::En => Language::English,
-        LanguageArg::Zh => Language::Chinese,
-    };
+    let language = args.language.language();
     let Some(entry) = args.name.as_deref().and_then(lesson::find) else { return list(&args, language) };
     if args.plot.is_some() && !entry.drawn {
         let drawn: Vec<&str> = LESSONS.iter().filter(|entry| entry.drawn).map(|entry| entry.name).collect();

@@ -10,6 +10,7 @@ mod devices;
 mod evaluate;
 mod generate;
 mod gold;
+mod language;
 mod lesson;
 mod lines;
 mod output;
@@ -86,7 +87,7 @@ enum Command {
     /// Write the toy corpus; check parallel text
     #[command(subcommand)]
     Data(data::DataCommand),
-    /// Draw alignments from JSON
+    /// Draw alignments, runs and results
     #[command(subcommand)]
     Plot(plot::PlotCommand),
     /// Work out the examples of the course, step by step

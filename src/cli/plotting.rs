@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use super::output::warn;
-use zhuyi::alignment::Alignment;
+use zhuyi::alignment::{Alignment, SentenceLinks};
 use zhuyi::run::write_whole;
 use zhuyi::{Error, plot};
 
@@ -42,8 +42,8 @@ impl PlotPath {
 }
 
 /// Draws an alignment into a file, in the form that its name ends in.
-pub fn write(alignment: &Alignment, path: &Path) -> anyhow::Result<()> {
-    write_svg(&plot::heatmap::svg(alignment)?, path)
+pub fn write(alignment: &Alignment, gold: Option<&SentenceLinks>, path: &Path) -> anyhow::Result<()> {
+    write_svg(&plot::heatmap::svg(alignment, gold)?, path)
 }
 
 /// Writes a picture into a file, in the form that its name ends in.

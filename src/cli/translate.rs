@@ -232,7 +232,7 @@ impl Teller<'_> {
                 if self.told > 0 {
                     plot.check_numbered()?;
                 }
-                plotting::write(&translation.best().alignment, &plot.numbered(self.told + 1))?;
+                plotting::write(&translation.best().alignment, None, &plot.numbered(self.told + 1))?;
             }
             self.told += 1;
         }

@@ -1,19 +1,9 @@
 //! A lesson as a page that stands alone: no script, nothing loaded from elsewhere.
 
-use quick_xml::escape::escape;
-
 use super::board::{Compared, Language, Lesson, Matrix, Part, Text};
 use super::{picture, terminal};
 use crate::error::Result;
-use crate::plot::colour;
-
-const STYLE: &str = "body{font:16px/1.55 system-ui,'Noto Sans CJK SC','PingFang SC','Microsoft YaHei',sans-serif;\
-color:#222;max-width:52rem;margin:2rem auto;padding:0 1rem}h2{margin-top:2rem;font-size:1.15rem}\
-div.wide{overflow-x:auto}table{border-collapse:collapse;margin:.6rem 0}caption{text-align:left;color:#666;font-size:.9rem;white-space:nowrap}tr{break-inside:avoid}th{white-space:nowrap}\
-th,td{padding:.25rem .7rem;border:1px solid #e8e8e8;text-align:right;font-variant-numeric:tabular-nums}\
-th{font-weight:600;background:#fafafa}.dense th,.dense td{padding:.15rem .3rem;font-size:.78rem}td.word{text-align:left}\
-.differs,.agrees{border-left:4px solid #d55e00;background:#fff7f0;padding:.6rem .9rem;margin:1rem 0}\
-.agrees{border-color:#009e73;background:#f2faf7}code{font-family:ui-monospace,monospace}svg{max-width:100%;height:auto}";
+use crate::page::{self, escape};
 
 /// More columns than this are set close together.
 const MANY: usize = 8;
@@ -23,15 +13,9 @@ const MANY: usize = 8;
 /// # Errors
 /// None that a user could cause.
 pub fn html(lesson: &Lesson, language: Language) -> Result<String> {
-    let code = language.code();
-    let title = escape(lesson.title.to(language));
-    let mut page = format!(
-        "<!DOCTYPE html>\n<html lang=\"{code}\">\n<head>\n<meta charset=\"utf-8\"/>\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>{title}</title>\n\
-         <style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
-    );
+    let mut body = String::new();
     for part in &lesson.parts {
-        page += &match part {
+        body += &match part {
             Part::Step(step) => format!("<h2>{}</h2>\n", escape(step.to(language))),
             Part::Say(said) => format!("<p>{}</p>\n", coded(said.to(language))),
             Part::Matrix(matrix) => drawn(matrix, language),
@@ -40,9 +24,9 @@ pub fn html(lesson: &Lesson, language: Language) -> Result<String> {
         };
     }
     if let Some(svg) = picture::svg(lesson, language)? {
-        page += &format!("<figure>\n{svg}</figure>\n");
+        body += &format!("<figure>\n{svg}</figure>\n");
     }
-    Ok(page + "</body>\n</html>\n")
+    Ok(page::page(lesson.title.to(language), language, "", &body))
 }
 
 /// A paragraph; what stands between backticks is code.
@@ -68,11 +52,8 @@ fn drawn(matrix: &Matrix, language: Language) -> String {
     for (name, values) in matrix.rows.iter().zip(&matrix.values) {
         text += &format!("<tr><th>{}</th>", escape(name.to(language)));
         for &value in values {
-            let shade = value as f32;
-            let ink = if matrix.weights && colour::is_dark(shade) { "#fff" } else { "#222" };
-            let back = if matrix.weights { colour::of(shade) } else { "#fff".into() };
-            let cell = terminal::cell(value, whole);
-            text += &format!("<td style=\"background:{back};color:{ink}\">{cell}</td>");
+            let set = if matrix.weights { page::weighted(value as f32) } else { String::new() };
+            text += &format!("<td {set}>{}</td>", terminal::cell(value, whole));
         }
         text += "</tr>\n";
     }

@@ -2,8 +2,8 @@
 
 use super::board::{Curves, Figure, Language, Lesson, Text};
 use crate::error::Result;
-use crate::plot::curves::{self, Chart, Scale};
-use crate::plot::heatmap::{self, Panel};
+use crate::plot::curves::{self, Chart, Scale, Series};
+use crate::plot::panels::{self, Panel};
 
 /// The picture of a lesson as SVG, if it has one.
 ///
@@ -32,21 +32,27 @@ pub fn svg(lesson: &Lesson, language: Language) -> Result<Option<String>> {
                     rows,
                     values,
                     most: *most as f32,
+                    gold: None,
                 })
                 .collect();
-            heatmap::panels(lesson.title.to(language), &panels).map(Some)
+            panels::svg(lesson.title.to(language), &panels).map(Some)
         }
     }
 }
 
 fn drawn(curves: &Curves, language: Language) -> Result<String> {
-    let series: Vec<(String, Vec<f64>)> =
-        curves.series.iter().map(|(name, values)| (name.to(language).to_owned(), values.clone())).collect();
+    let one = |(name, values): &(Text, Vec<f64>)| Series {
+        name: name.to(language).to_owned(),
+        values: values.clone(),
+        ..Series::default()
+    };
+    let series: Vec<Series> = curves.series.iter().map(one).collect();
     curves::svg(&Chart {
         title: curves.title.to(language),
         axes: [curves.axes[0].to(language), curves.axes[1].to(language)],
         scales: curves.logarithmic.map(|is| if is { Scale::Log } else { Scale::Linear }),
         x: &curves.x,
+        places: &[],
         series: &series,
     })
 }

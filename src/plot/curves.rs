@@ -1,8 +1,8 @@
-//! Curves over a common axis, as SVG.
+//! Curves over a common axis, with bands around them, as SVG.
 
-use super::colour::{FAINT, GRID, INK};
+use super::colour::Paint;
 use super::failed;
-use super::svg::{Svg, Type, width};
+use super::svg::{Stroke, Svg, Type, width};
 use crate::error::Result;
 
 /// How numbers become places on an axis.
@@ -25,8 +25,21 @@ pub struct Chart<'a> {
     pub scales: [Scale; 2],
     /// The places across.
     pub x: &'a [f64],
-    /// Names, and a value for each place.
-    pub series: &'a [(String, Vec<f64>)],
+    /// What the places are called, one each; empty for their numbers.
+    pub places: &'a [String],
+    /// The curves. They keep their colours in every picture that has them in the same order.
+    pub series: &'a [Series],
+}
+
+/// One curve.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Series {
+    /// What it is called.
+    pub name: String,
+    /// A value for each place; NaN, or nothing at the end, where there is none.
+    pub values: Vec<f64>,
+    /// What it may as well be, from and to, for each place; empty for nothing.
+    pub band: Vec<[f64; 2]>,
 }
 
 const WIDTH: f32 = 460.0;
@@ -34,8 +47,11 @@ const HEIGHT: f32 = 280.0;
 const LEFT: f32 = 84.0;
 const TOP: f32 = 40.0;
 const FONT: f32 = 13.0;
-/// Told apart by the colour-blind too (Okabe & Ito).
-const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
+const SMALL: f32 = 11.0;
+/// More places than this are not named one by one.
+const MOST_PLACES: usize = 12;
+/// With the colours, for eyes that tell few of them apart, and for grey printers.
+const DASHES: [&str; 4] = ["", "7 3", "2 2", "9 3 2 3"];
 
 /// Draws curves as SVG.
 ///
@@ -46,41 +62,70 @@ pub fn svg(chart: &Chart<'_>) -> Result<String> {
 }
 
 fn draw(chart: &Chart<'_>) -> std::io::Result<String> {
-    let names = chart.series.iter().map(|(name, _)| width(name, FONT)).fold(0.0, f32::max);
-    let mut svg = Svg::new(LEFT + WIDTH + names + 60.0, TOP + HEIGHT + 60.0, chart.title)?;
-    let text = Type { size: FONT, anchor: "middle", fill: INK, turn: 0.0 };
-    svg.text([LEFT + WIDTH / 2.0, 22.0], chart.title, Type { size: 15.0, ..text })?;
-    let across = Axis::new(chart.scales[0], chart.x.iter().copied(), Ends::Theirs, WIDTH);
-    let values = chart.series.iter().flat_map(|(_, y)| y.iter().copied());
+    let names = chart.series.iter().map(|series| width(&series.name, FONT)).fold(0.0, f32::max);
+    // A title may be wider than what it stands over.
+    let right = (LEFT + WIDTH + names + 64.0).max(LEFT + WIDTH / 2.0 + width(chart.title, TITLE) / 2.0 + 8.0);
+    let mut svg = Svg::new(right, TOP + HEIGHT + 60.0, chart.title)?;
+    let ends = if chart.x.len() > MOST_PLACES { Ends::Round } else { Ends::Theirs };
+    let across = Axis::new(chart.scales[0], chart.x.iter().copied(), ends, WIDTH);
+    let bands = chart.series.iter().flat_map(|series| series.band.iter().flatten());
+    let values = chart.series.iter().flat_map(|series| &series.values).chain(bands).copied();
     let up = Axis::new(chart.scales[1], values, Ends::Round, HEIGHT);
+    axes(&mut svg, chart, &across, &up)?;
     let place = |x: f64, y: f64| Some([LEFT + across.place(x)?, TOP + HEIGHT - up.place(y)?]);
-
-    let tick = Type { size: 11.0, fill: FAINT, ..text };
-    for (y, label) in up.ticks() {
-        svg.line(&[[LEFT, TOP + HEIGHT - y], [LEFT + WIDTH, TOP + HEIGHT - y]], GRID, 1.0)?;
-        svg.text([LEFT - 8.0, TOP + HEIGHT - y + 4.0], &label, Type { anchor: "end", ..tick })?;
-    }
-    for &x in chart.x {
-        if let Some(at) = across.place(x) {
-            svg.text([LEFT + at, TOP + HEIGHT + 18.0], &number(x), tick)?;
+    for (i, series) in chart.series.iter().enumerate() {
+        let edge = |side: usize| {
+            let points = chart.x.iter().zip(&series.band).filter_map(move |(&x, band)| place(x, band[side]));
+            points.collect::<Vec<_>>()
+        };
+        let (low, high) = (edge(0), edge(1));
+        if !low.is_empty() {
+            svg.area(&low.into_iter().chain(high.into_iter().rev()).collect::<Vec<_>>(), Paint::Curve(i))?;
         }
     }
-    svg.line(&[[LEFT, TOP], [LEFT, TOP + HEIGHT], [LEFT + WIDTH, TOP + HEIGHT]], FAINT, 1.0)?;
-    svg.text([LEFT + WIDTH / 2.0, TOP + HEIGHT + 42.0], chart.axes[0], text)?;
-    svg.text([18.0, TOP + HEIGHT / 2.0], chart.axes[1], Type { turn: -90.0, ..text })?;
-
-    for (i, (name, values)) in chart.series.iter().enumerate() {
-        let colour = COLOURS[i % COLOURS.len()];
-        let points: Vec<[f32; 2]> = chart.x.iter().zip(values).filter_map(|(&x, &y)| place(x, y)).collect();
-        svg.line(&points, colour, 2.0)?;
-        for &[x, y] in &points {
-            svg.rect([x - 2.5, y - 2.5, 5.0, 5.0], colour, None)?;
+    for (i, series) in chart.series.iter().enumerate() {
+        let points: Vec<[f32; 2]> =
+            chart.x.iter().zip(&series.values).filter_map(|(&x, &y)| place(x, y)).collect();
+        let stroke = Stroke { paint: Paint::Curve(i), width: 2.0, dashes: DASHES[i % DASHES.len()] };
+        svg.line(&points, stroke)?;
+        if chart.x.len() <= MOST_PLACES {
+            for &[x, y] in &points {
+                svg.rect([x - 2.5, y - 2.5, 5.0, 5.0], Paint::Curve(i), None)?;
+            }
         }
         let y = TOP + 10.0 + i as f32 * (FONT + 8.0);
-        svg.rect([LEFT + WIDTH + 14.0, y - 8.0, 10.0, 10.0], colour, None)?;
-        svg.text([LEFT + WIDTH + 30.0, y + 2.0], name, Type { anchor: "start", ..text })?;
+        svg.line(&[[LEFT + WIDTH + 12.0, y - 3.0], [LEFT + WIDTH + 38.0, y - 3.0]], stroke)?;
+        let name = Type { size: FONT, anchor: "start", fill: Paint::Ink, turn: 0.0 };
+        svg.text([LEFT + WIDTH + 44.0, y + 2.0], &series.name, name)?;
     }
     Ok(svg.finish())
+}
+
+const TITLE: f32 = 15.0;
+
+/// The title, the axes with their names, and the places on them.
+fn axes(svg: &mut Svg, chart: &Chart<'_>, across: &Axis, up: &Axis) -> std::io::Result<()> {
+    let text = Type { size: FONT, anchor: "middle", fill: Paint::Ink, turn: 0.0 };
+    svg.text([LEFT + WIDTH / 2.0, 22.0], chart.title, Type { size: TITLE, ..text })?;
+    let tick = Type { size: SMALL, fill: Paint::Faint, ..text };
+    let thin = |paint| Stroke { paint, width: 1.0, dashes: "" };
+    for (y, label) in up.ticks() {
+        svg.line(&[[LEFT, TOP + HEIGHT - y], [LEFT + WIDTH, TOP + HEIGHT - y]], thin(Paint::Grid))?;
+        svg.text([LEFT - 8.0, TOP + HEIGHT - y + 4.0], &label, Type { anchor: "end", ..tick })?;
+    }
+    let named = |(i, &x): (usize, &f64)| {
+        Some((across.place(x)?, chart.places.get(i).cloned().unwrap_or_else(|| number(x))))
+    };
+    let places: Vec<(f32, String)> = match chart.x.len() {
+        few if few <= MOST_PLACES => chart.x.iter().enumerate().filter_map(named).collect(),
+        _ => across.ticks(),
+    };
+    for (x, label) in places {
+        svg.text([LEFT + x, TOP + HEIGHT + 18.0], &label, tick)?;
+    }
+    svg.line(&[[LEFT, TOP], [LEFT, TOP + HEIGHT], [LEFT + WIDTH, TOP + HEIGHT]], thin(Paint::Faint))?;
+    svg.text([LEFT + WIDTH / 2.0, TOP + HEIGHT + 42.0], chart.axes[0], text)?;
+    svg.text([18.0, TOP + HEIGHT / 2.0], chart.axes[1], Type { turn: -90.0, ..text })
 }
 
 /// Where an axis ends.
@@ -191,11 +236,16 @@ mod tests {
         assert_eq!((axis.place(4.0), axis.place(64.0), axis.place(1024.0)), (Some(0.0), Some(150.0), Some(300.0)));
     }
 
+    fn series(name: &str, values: &[f64]) -> Series {
+        Series { name: name.into(), values: values.to_vec(), ..Series::default() }
+    }
+
     #[test]
     fn curves_are_well_formed_whatever_they_are_called() {
-        let series = [("<a>".to_owned(), vec![1.0, f64::NAN]), ("概率".to_owned(), vec![])];
+        let all = [series("<a>", &[1.0, f64::NAN]), series("概率", &[])];
+        let axes = ["x", "y"];
         let chart =
-            Chart { title: "R&D", axes: ["x", "y"], scales: [Scale::Linear; 2], x: &[1.0, 2.0], series: &series };
+            Chart { title: "R&D", axes, scales: [Scale::Linear; 2], x: &[1.0, 2.0], places: &[], series: &all };
         let drawn = svg(&chart).unwrap();
         let document = roxmltree::Document::parse(&drawn).unwrap();
         for text in ["R&D", "<a>", "概率"] {
@@ -206,5 +256,28 @@ mod tests {
         }
         let one = svg(&Chart { x: &[], series: &[], ..chart }).unwrap();
         assert!(roxmltree::Document::parse(&one).is_ok());
+    }
+
+    /// A band runs along its lower edge and back along its upper one, around its curve.
+    #[test]
+    fn bands_lie_around_their_curves() {
+        let curve = Series { band: vec![[0.0, 50.0], [80.0, 100.0]], ..series("a", &[25.0, 90.0]) };
+        let places = ["1–10".to_owned(), "11–20".to_owned()];
+        let drawn = svg(&Chart {
+            title: "t",
+            axes: ["x", "y"],
+            scales: [Scale::Linear; 2],
+            x: &[5.0, 15.0],
+            places: &places,
+            series: &[curve],
+        })
+        .unwrap();
+        let document = roxmltree::Document::parse(&drawn).unwrap();
+        let area = document.descendants().find(|node| node.has_tag_name("polygon")).unwrap();
+        let (left, right, bottom) = (LEFT, LEFT + WIDTH, TOP + HEIGHT);
+        let y = |value: f32| bottom - value / 100.0 * HEIGHT;
+        let right = format!("{left},{} {right},{} {right},{} {left},{}", y(0.0), y(80.0), y(100.0), y(50.0));
+        assert_eq!(area.attribute("points"), Some(right.as_str()));
+        assert!(document.descendants().any(|node| node.text() == Some("11–20")));
     }
 }

@@ -1,8 +1,8 @@
 //! An alignment as lines between two columns of words, as thick as the weights: the picture of papers on
 //! self-attention.
 
-use super::colour::{self, FAINT, INK};
-use super::svg::{Svg, Type, width};
+use super::colour::Paint;
+use super::svg::{Stroke, Svg, Type, width};
 use super::{check, failed};
 use crate::alignment::Alignment;
 use crate::error::Result;
@@ -34,7 +34,7 @@ fn draw(alignment: &Alignment) -> std::io::Result<String> {
     let right = left + GAP;
     let title = format!("{} → {}", alignment.source.join(" "), alignment.target.join(" "));
     let mut svg = Svg::new(right + widest(&alignment.target) + MARGIN, top + rows * ROW + MARGIN, &title)?;
-    let axis = Type { size: SMALL, anchor: "end", fill: FAINT, turn: 0.0 };
+    let axis = Type { size: SMALL, anchor: "end", fill: Paint::Faint, turn: 0.0 };
     svg.text([left - 8.0, MARGIN + SMALL], "source", axis)?;
     svg.text([right + 8.0, MARGIN + SMALL], "output", Type { anchor: "start", ..axis })?;
 
@@ -51,9 +51,10 @@ fn draw(alignment: &Alignment) -> std::io::Result<String> {
     lines.sort_by(|a, b| a.0.total_cmp(&b.0));
     for (weight, s, t) in lines {
         let points = [[left, place(s, sources)], [right, place(t, targets)]];
-        svg.line(&points, &colour::of(0.25 + 0.75 * weight), (weight * THICKEST).max(0.5))?;
+        let paint = Paint::Weight(0.25 + 0.75 * weight);
+        svg.line(&points, Stroke { paint, width: (weight * THICKEST).max(0.5), dashes: "" })?;
     }
-    let word = Type { size: FONT, anchor: "end", fill: INK, turn: 0.0 };
+    let word = Type { size: FONT, anchor: "end", fill: Paint::Ink, turn: 0.0 };
     for (s, label) in alignment.source.iter().enumerate() {
         svg.text([left - 8.0, place(s, sources) + FONT / 3.0], label, word)?;
     }

@@ -4,6 +4,7 @@ pub mod colour;
 pub mod curves;
 pub mod heatmap;
 pub mod lines;
+pub mod panels;
 #[cfg(feature = "png")]
 pub mod png;
 mod svg;

@@ -1,7 +1,7 @@
 //! PNG from SVG, with the system's fonts; tells which characters no font has.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::fontdb::Database;
@@ -44,14 +44,19 @@ impl Rendered {
     }
 }
 
+/// Looked for once; a report has many pictures.
+static SYSTEM_FONTS: LazyLock<Database> = LazyLock::new(|| {
+    let mut fonts = Database::new();
+    fonts.load_system_fonts();
+    fonts
+});
+
 /// Renders an SVG.
 ///
 /// # Errors
 /// An SVG that is none, or a picture too large for memory.
 pub fn render(svg: &str) -> Result<Rendered> {
-    let mut fonts = Database::new();
-    fonts.load_system_fonts();
-    render_with(svg, fonts)
+    render_with(svg, SYSTEM_FONTS.clone())
 }
 
 fn render_with(svg: &str, mut fonts: Database) -> Result<Rendered> {

@@ -2,9 +2,12 @@
 
 use std::io;
 
-use quick_xml::Writer;
 use quick_xml::events::BytesText;
+use quick_xml::writer::{ElementWriter, Writer};
 use unicode_width::UnicodeWidthStr;
+
+use super::colour::Paint;
+use crate::text::normalize::printable;
 
 /// Families that have Chinese glyphs on the usual systems, then whatever there is.
 pub const FONTS: &str = "'Noto Sans CJK SC', 'Noto Sans SC', 'Source Han Sans SC', 'PingFang SC', \
@@ -22,35 +25,53 @@ pub struct Type {
     pub size: f32,
     /// `start`, `middle` or `end`.
     pub anchor: &'static str,
-    /// A colour.
-    pub fill: &'static str,
+    /// Its colour.
+    pub fill: Paint,
     /// Degrees clockwise about the text's own place.
     pub turn: f32,
 }
 
+/// How a line is drawn.
+#[derive(Clone, Copy)]
+pub struct Stroke {
+    /// Its colour.
+    pub paint: Paint,
+    /// In pixels.
+    pub width: f32,
+    /// Lengths of dashes and gaps, as SVG writes them; empty for none.
+    pub dashes: &'static str,
+}
+
+/// Where a page is dark, every element has the colour that it keeps for that. What reads no style sees the light one.
+const DARK: &str = "@media screen and (prefers-color-scheme:dark){\
+.zhuyi rect,.zhuyi text,.zhuyi polygon{fill:var(--d)}\
+.zhuyi polyline,.zhuyi .frame{stroke:var(--d)}.zhuyi .frame{fill:none}}";
+
 impl Svg {
-    /// A white page.
+    /// A page of the ground's colour.
     pub fn new(width: f32, height: f32, title: &str) -> io::Result<Self> {
         let mut svg = Self { writer: Writer::new_with_indent(Vec::new(), b' ', 1) };
         let open = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"zhuyi\" width=\"{width}\" height=\"{height}\" \
              viewBox=\"0 0 {width} {height}\" font-family=\"{FONTS}\">\n"
         );
         svg.writer.get_mut().extend(open.into_bytes());
         svg.writer.create_element("title").write_text_content(BytesText::new(&printable(title)))?;
-        svg.rect([0.0, 0.0, width, height], "#ffffff", None)?;
+        svg.writer.create_element("style").write_text_content(BytesText::new(DARK))?;
+        svg.rect([0.0, 0.0, width, height], Paint::Paper, None)?;
         Ok(svg)
     }
 
     /// A filled rectangle `[x, y, width, height]`; a title is shown when pointed at.
-    pub fn rect(&mut self, [x, y, width, height]: [f32; 4], fill: &str, title: Option<&str>) -> io::Result<()> {
-        let numbers = [x, y, width, height].map(|n| n.to_string());
+    pub fn rect(&mut self, place: [f32; 4], fill: Paint, title: Option<&str>) -> io::Result<()> {
+        let [x, y, width, height] = place.map(|n| n.to_string());
         let element = self.writer.create_element("rect").with_attributes([
-            ("x", numbers[0].as_str()),
-            ("y", numbers[1].as_str()),
-            ("width", numbers[2].as_str()),
-            ("height", numbers[3].as_str()),
-            ("fill", fill),
+            ("x", x.as_str()),
+            ("y", y.as_str()),
+            ("width", width.as_str()),
+            ("height", height.as_str()),
+            ("fill", fill.light().as_str()),
+            ("style", dark(fill).as_str()),
         ]);
         match title {
             None => element.write_empty()?,
@@ -62,16 +83,36 @@ impl Svg {
         Ok(())
     }
 
+    /// The outline of a rectangle `[x, y, width, height]`.
+    pub fn frame(&mut self, place: [f32; 4], stroke: Stroke) -> io::Result<()> {
+        let [x, y, width, height] = place.map(|n| n.to_string());
+        let rect = self.writer.create_element("rect").with_attributes([
+            ("class", "frame"),
+            ("x", x.as_str()),
+            ("y", y.as_str()),
+            ("width", width.as_str()),
+            ("height", height.as_str()),
+        ]);
+        stroked(rect, stroke).write_empty()?;
+        Ok(())
+    }
+
     /// A line through points.
-    pub fn line(&mut self, points: &[[f32; 2]], stroke: &str, width: f32) -> io::Result<()> {
-        let points: Vec<String> = points.iter().map(|[x, y]| format!("{x},{y}")).collect();
+    pub fn line(&mut self, points: &[[f32; 2]], stroke: Stroke) -> io::Result<()> {
+        let line = self.writer.create_element("polyline").with_attribute(("points", listed(points).as_str()));
+        stroked(line, stroke).write_empty()?;
+        Ok(())
+    }
+
+    /// An area that what is behind shows through.
+    pub fn area(&mut self, points: &[[f32; 2]], fill: Paint) -> io::Result<()> {
         self.writer
-            .create_element("polyline")
+            .create_element("polygon")
             .with_attributes([
-                ("points", points.join(" ").as_str()),
-                ("fill", "none"),
-                ("stroke", stroke),
-                ("stroke-width", width.to_string().as_str()),
+                ("points", listed(points).as_str()),
+                ("fill", fill.light().as_str()),
+                ("fill-opacity", "0.18"),
+                ("style", dark(fill).as_str()),
             ])
             .write_empty()?;
         Ok(())
@@ -86,7 +127,8 @@ impl Svg {
             ("y", y.as_str()),
             ("font-size", size.as_str()),
             ("text-anchor", set.anchor),
-            ("fill", set.fill),
+            ("fill", set.fill.light().as_str()),
+            ("style", dark(set.fill).as_str()),
         ]);
         if set.turn != 0.0 {
             element = element.with_attribute(("transform", turn.as_str()));
@@ -101,14 +143,25 @@ impl Svg {
     }
 }
 
+fn dark(paint: Paint) -> String {
+    format!("--d:{}", paint.dark())
+}
+
+fn listed(points: &[[f32; 2]]) -> String {
+    points.iter().map(|[x, y]| format!("{x},{y}")).collect::<Vec<_>>().join(" ")
+}
+
+fn stroked<'a>(element: ElementWriter<'a, Vec<u8>>, stroke: Stroke) -> ElementWriter<'a, Vec<u8>> {
+    let element = element.with_attributes([
+        ("fill", "none"),
+        ("stroke", stroke.paint.light().as_str()),
+        ("stroke-width", stroke.width.to_string().as_str()),
+        ("style", dark(stroke.paint).as_str()),
+    ]);
+    if stroke.dashes.is_empty() { element } else { element.with_attribute(("stroke-dasharray", stroke.dashes)) }
+}
+
 /// About how wide a text is, in pixels: Chinese characters fill a square, others about six tenths of one.
 pub fn width(text: &str, size: f32) -> f32 {
     0.6 * size * text.width() as f32 * if text.is_ascii() { 1.0 } else { 0.92 }
-}
-
-/// XML 1.0 can't hold most control characters at all, not even escaped: the replacement character
-/// stands for them.
-fn printable(text: &str) -> String {
-    let allowed = |c: char| matches!(c, '\t' | '\n' | '\r' | '\u{20}'..='\u{FFFD}' | '\u{10000}'..);
-    text.chars().map(|c| if allowed(c) { c } else { '\u{FFFD}' }).collect()
 }

@@ -65,6 +65,13 @@ fn is_blank_char(c: char) -> bool {
     c.is_whitespace() || c.is_control() || matches!(c, '\u{200B}' | '\u{2060}' | '\u{FEFF}')
 }
 
+/// A text for XML and HTML, which can't hold most control characters at all, not even escaped: the replacement character
+/// stands for them.
+pub fn printable(text: &str) -> String {
+    let allowed = |c: char| matches!(c, '\t' | '\n' | '\r' | '\u{20}'..='\u{FFFD}' | '\u{10000}'..);
+    text.chars().map(|c| if allowed(c) { c } else { '\u{FFFD}' }).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,0 +1,97 @@
+//! A report as a page that stands alone, pictures and all.
+
+use super::content::{Block, Figure};
+use super::marked::Marked;
+use crate::language::{Language, text};
+use crate::page::{self, escape};
+use crate::text::normalize::printable;
+
+const STYLE: &str = "\
+body{max-width:72rem}p{max-width:46rem}.figures{display:flex;flex-wrap:wrap;gap:1rem;align-items:flex-start}\
+.figures figure{margin:0;flex:1 1 22rem;max-width:44rem;min-width:0}.figures figure svg{display:block}\
+figcaption{color:var(--faint);font-size:.85rem}nav{color:var(--faint)}\
+dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.2rem .9rem;margin:1rem 0}\
+dt{color:var(--faint)}dd{margin:0}mark{background:none;color:inherit;text-decoration:underline wavy #d55e00 1.5px;\
+text-underline-offset:.2em}@media print{.figures figure{flex-basis:45%}div.wide table{font-size:8pt}}\
+@media(max-width:40rem){dl{grid-template-columns:minmax(0,1fr)}dd{margin-bottom:.5rem}}";
+
+/// A report as a page.
+pub fn page(title: &str, blocks: &[Block], language: Language) -> String {
+    let [other, name] = match language {
+        Language::English => [super::page_name(Language::Chinese), "中文"],
+        Language::Chinese => [super::page_name(Language::English), "English"],
+    };
+    let body: String = blocks.iter().map(|block| told(block, language)).collect();
+    let nav = format!("<nav><a href=\"{other}\">{name}</a></nav>\n");
+    page::page(title, language, STYLE, &(nav + &body))
+}
+
+fn told(block: &Block, language: Language) -> String {
+    match block {
+        Block::Heading(text) => format!("<h2>{}</h2>\n", shown(text)),
+        Block::Say(text) => format!("<p>{}</p>\n", coded(text)),
+        Block::Table(rows) => table(rows),
+        Block::Figures(figures) => {
+            format!(
+                "<div class=\"figures\">\n{}</div>\n",
+                figures.iter().map(|it| figure(it, language)).collect::<String>()
+            )
+        }
+        Block::Wrote(texts) => {
+            let line = |(name, pieces): &(String, Vec<Marked>)| {
+                let pieces: String = pieces.iter().map(piece).collect();
+                format!("<dt>{}</dt><dd>{pieces}</dd>\n", shown(name))
+            };
+            format!("<dl>\n{}</dl>\n", texts.iter().map(line).collect::<String>())
+        }
+        Block::Code(lines) => {
+            format!("<pre>{}</pre>\n", lines.iter().map(|line| shown(line)).collect::<Vec<_>>().join("\n"))
+        }
+    }
+}
+
+fn figure(figure: &Figure, language: Language) -> String {
+    let folder = super::FIGURES;
+    let link =
+        |form: &str| format!("<a href=\"{folder}/{}\">{}</a>", shown(&figure.file(form)), form.to_uppercase());
+    let open = text!("as", "下载").to(language).to_owned();
+    format!(
+        "<figure>\n{}<figcaption>{} ({open} {} · {})</figcaption></figure>\n",
+        figure.svg,
+        coded(&figure.caption),
+        link("svg"),
+        link("png")
+    )
+}
+
+/// A table that scrolls where it is too wide for the page.
+fn table(rows: &[Vec<String>]) -> String {
+    let row = |(i, cells): (usize, &Vec<String>)| {
+        let cell = |(column, cell): (usize, &String)| match (i, column) {
+            (0, _) | (_, 0) => format!("<th>{}</th>", coded(cell)),
+            _ => format!("<td>{}</td>", coded(cell)),
+        };
+        format!("<tr>{}</tr>\n", cells.iter().enumerate().map(cell).collect::<String>())
+    };
+    let dense = if rows.first().is_some_and(|head| head.len() > 8) { " class=\"dense\"" } else { "" };
+    let rows: String = rows.iter().enumerate().map(row).collect();
+    format!("<div class=\"wide\"><table{dense}>\n{rows}</table></div>\n")
+}
+
+fn piece(piece: &Marked) -> String {
+    if piece.right { shown(&piece.text) } else { format!("<mark>{}</mark>", shown(&piece.text)) }
+}
+
+/// What stands between backticks is code.
+fn coded(text: &str) -> String {
+    let piece = |(i, piece): (usize, &str)| match i % 2 {
+        0 => shown(piece),
+        _ => format!("<code>{}</code>", shown(piece)),
+    };
+    text.split('`').enumerate().map(piece).collect()
+}
+
+/// Text as text, whatever it holds.
+fn shown(text: &str) -> String {
+    escape(&*printable(text)).into_owned()
+}

@@ -1,0 +1,68 @@
+//! What a report says whatever the figures are.
+
+use crate::attention::ScoreKind;
+use crate::language::{Text, text};
+
+pub fn title() -> Text {
+    text!("What attention is worth", "注意力值多少")
+}
+
+/// Why a control can do no better; nothing for what is no control.
+pub fn why_no_better(score: &str) -> Option<Text> {
+    if score == ScoreKind::Linear.name() {
+        return Some(text!(
+            "`linear` is a control. Its score is one number of the query plus one number of the key. The query's number is \
+             the same for every key of a step and cancels in the softmax, so every word of a translation looks at the same \
+             places: the decoder gets one fixed vector again, a learnt mean of the source instead of its last state. It can \
+             do no better than a single vector, whatever it learns.",
+            "`linear` 是对照。它的得分是查询的一个数加上键的一个数。查询的那个数对同一步的每个键都相同，在 softmax 中被消去，\
+             所以译文的每个词都看同样的位置：解码器得到的仍是一个固定的向量，只是用学到的加权平均代替了最后的状态。\
+             无论学到什么，它都不会比单个向量好多少。"
+        ));
+    }
+    if score == ScoreKind::Location.name() {
+        return Some(text!(
+            "`location` is a control. Its weights come from the decoder's state alone; it never sees what stands at a \
+             position. It can learn a path over positions, which helps where the order is fixed, but it can't find a word: \
+             where it looks depends on what the state still knows of the source, and that is the single vector's bottleneck \
+             again. Past `attention.max_positions` it can't look at all.",
+            "`location` 是对照。它的权重只来自解码器的状态，从不看某个位置上是什么词。它可以学会沿着位置走一条路，\
+             在语序固定时有用，却不能去找一个词：看哪里取决于状态还记得多少源句，而这又是单个向量的瓶颈。\
+             超过 `attention.max_positions` 的位置它根本看不到。"
+        ));
+    }
+    None
+}
+
+/// How the figures were made.
+pub fn method(seeds: usize) -> Vec<Text> {
+    let spread = match seeds {
+        1 => text!(
+            "One seed was trained; how much another would change is not in these figures.",
+            "只训练了一个随机种子；换一个种子会变多少，这里看不出来。"
+        ),
+        n => text!(
+            "{n} seeds were trained. Scores are means over them, ± is their standard deviation, and the bounds of bands \
+             are averaged.",
+            "训练了 {n} 个随机种子。得分是它们的平均，± 是标准差，误差带的上下界也取平均。"
+        ),
+    };
+    vec![
+        text!(
+            "All variants have the same encoder and decoder, the same tokenizers and batches in the same order, and as many \
+             updates; only the attention differs. `none-wide` is the baseline with its encoder and decoder widened until it \
+             has at least as many parameters as the largest variant. The model of each run is the best by its dev set; the \
+             test set was looked at once.",
+            "所有变体的编码器、解码器、分词器相同，批次及其顺序相同，更新次数相同；不同的只有注意力。`none-wide` \
+             是把编码器和解码器加宽、参数不少于最大变体的基线。每次训练取开发集上最好的模型；测试集只看一次。"
+        ),
+        spread,
+        text!(
+            "Bands hold 95 of 100 bootstrap samples of the test sentences of those lengths (1,000 samples). p is that of a \
+             paired bootstrap test over the same samples (Koehn 2004): how likely a difference as large is if there is none. \
+             Alignment error rates and entropies are with the reference forced. BLEU is sacreBLEU's.",
+            "误差带含对该长度的测试句做 1000 次自助抽样所得结果的 95%。p 来自同样样本上的配对自助检验（Koehn 2004）：\
+             假如没有差别，出现这么大的差别有多大可能。对齐错误率和熵是在强制输出参考译文时测得的。BLEU 与 sacreBLEU 一致。"
+        ),
+    ]
+}
