@@ -8,7 +8,7 @@ use crate::config::{AttentionName, Config};
 use crate::device::DeviceChoice;
 use crate::error::{Error, Result};
 use crate::model::Vocabularies;
-use crate::prepare::prepare;
+use crate::prepare::Prepared;
 
 /// What somebody wants to know.
 #[derive(Clone, Debug)]
@@ -50,9 +50,11 @@ impl Plan {
     /// Plans what is asked. With the baseline among the variants stands one more, widened until it has as many
     /// parameters as the largest of the others.
     ///
+    /// `data` is that of the config; vocabularies are the same for every variant.
+    ///
     /// # Errors
-    /// Variants that can't be built, no seeds, data that can't be read.
-    pub fn new(ask: &Ask) -> Result<Self> {
+    /// Variants that can't be built or can't read a sentence of the test set, no seeds.
+    pub fn new(ask: &Ask, test: &TestSet, data: &Prepared) -> Result<Self> {
         if ask.seeds == 0 {
             return Err(Error::Usage("--seeds must be at least 1".into()));
         }
@@ -60,12 +62,14 @@ impl Plan {
         let mut variants = Vec::new();
         let mut seen = BTreeSet::new();
         for name in ask.attention.iter().filter(|name| seen.insert(name.name())) {
-            variants.push(Variant { name: name.name().into(), config: base.with(&name.settings())? });
+            let variant = Variant { name: name.name().into(), config: base.with(&name.settings())? };
+            variant.check_sources(test, data)?;
+            variants.push(variant);
         }
         let baseline = variants.iter().find(|variant| variant.config.attention.score == ScoreKind::None).cloned();
         match &baseline {
             Some(baseline) => {
-                let more = widened(baseline, &variants)?.into_iter().chain(sized(baseline, &ask.sizes)?);
+                let more = widened(baseline, &variants, data)?.into_iter().chain(sized(baseline, &ask.sizes)?);
                 let after = 1 + variants.iter().position(|variant| variant == baseline).unwrap_or_default();
                 variants.splice(after..after, more.collect::<Vec<_>>());
             }
@@ -87,6 +91,25 @@ impl Plan {
     }
 }
 
+impl Variant {
+    /// Refuses test sentences that it can't read, before anything is trained for nothing.
+    fn check_sources(&self, test: &TestSet, data: &Prepared) -> Result<()> {
+        let most = self.config.attention.reach().unwrap_or(usize::MAX).min(self.config.search.max_source);
+        for (line, pair) in (1..).zip(&test.pairs) {
+            let text = self.config.text.normalize.apply(&pair.source);
+            let tokens = data.source.encode(&text)?.ids.len() + 1;
+            if tokens > most {
+                return Err(Error::Config(format!(
+                    "{}: pair {line} of data.test has {tokens} source tokens, and it can take {most}: raise \
+                     attention.max_positions (of location) or search.max_source, or leave it out",
+                    self.name
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Updates are counted, never minutes or patience, which would give the faster variant more.
 fn with_equal_budget(config: &Config) -> Config {
     let mut config = config.clone();
@@ -96,8 +119,7 @@ fn with_equal_budget(config: &Config) -> Config {
 }
 
 /// The baseline, as much wider as the largest variant has more parameters; nothing if none has more.
-fn widened(baseline: &Variant, variants: &[Variant]) -> Result<Option<Variant>> {
-    let data = prepare(&baseline.config)?;
+fn widened(baseline: &Variant, variants: &[Variant], data: &Prepared) -> Result<Option<Variant>> {
     let vocabularies = Vocabularies { source: data.source.size(), target: data.target.size() };
     let sizes = variants.iter().map(|variant| parameters(&variant.config, vocabularies));
     let most = sizes.collect::<Result<Vec<_>>>()?.into_iter().max().unwrap_or_default();
@@ -152,6 +174,7 @@ fn parameters(config: &Config, vocabularies: Vocabularies) -> Result<usize> {
 mod tests {
     use super::*;
     use crate::config::TOY;
+    use crate::prepare::prepare;
 
     fn ask(names: &[AttentionName], sizes: &[usize]) -> Ask {
         let settings =
@@ -160,12 +183,16 @@ mod tests {
         Ask { config, attention: names.to_vec(), seeds: 2, sizes: sizes.to_vec() }
     }
 
+    fn planned(ask: &Ask) -> Result<Plan> {
+        Plan::new(ask, &TestSet::read(&ask.config).unwrap(), &prepare(&ask.config).unwrap())
+    }
+
     const NONE: AttentionName = AttentionName::Score(ScoreKind::None);
     const GENERAL: AttentionName = AttentionName::Score(ScoreKind::General);
 
     #[test]
     fn the_wide_baseline_has_just_as_many_parameters() {
-        let plan = Plan::new(&ask(&[GENERAL, NONE, GENERAL], &[])).unwrap();
+        let plan = planned(&ask(&[GENERAL, NONE, GENERAL], &[])).unwrap();
         let names: Vec<&str> = plan.variants.iter().map(|variant| variant.name.as_str()).collect();
         assert_eq!(names, ["general", "none", "none-wide"]);
         let data = prepare(&plan.variants[0].config).unwrap();
@@ -179,7 +206,7 @@ mod tests {
 
     #[test]
     fn budgets_are_updates_and_seeds_follow_the_configs() {
-        let plan = Plan::new(&ask(&[NONE, GENERAL], &[])).unwrap();
+        let plan = planned(&ask(&[NONE, GENERAL], &[])).unwrap();
         assert_eq!(plan.seeds, [5, 6]);
         for variant in &plan.variants {
             let train = &variant.config.train;
@@ -189,7 +216,7 @@ mod tests {
 
     #[test]
     fn sizes_are_those_of_the_context_vector() {
-        let plan = Plan::new(&ask(&[NONE], &[256, 64, 128, 64])).unwrap();
+        let plan = planned(&ask(&[NONE], &[256, 64, 128, 64])).unwrap();
         let told = |variant: &Variant| {
             let config = &variant.config;
             (variant.name.clone(), config.encoder.memory_size(), config.decoder.hidden)
@@ -197,8 +224,8 @@ mod tests {
         let told: Vec<_> = plan.variants.iter().map(told).collect();
         let right = [("none", 128, 128), ("none-64", 64, 64), ("none-256", 256, 256)];
         assert_eq!(told, right.map(|(name, context, state)| (name.to_owned(), context, state)));
-        assert!(Plan::new(&ask(&[NONE], &[63])).unwrap_err().to_string().contains("even"));
-        assert!(Plan::new(&ask(&[GENERAL], &[64])).unwrap_err().to_string().contains("add none"));
-        assert!(Plan::new(&Ask { seeds: 0, ..ask(&[NONE], &[]) }).is_err());
+        assert!(planned(&ask(&[NONE], &[63])).unwrap_err().to_string().contains("even"));
+        assert!(planned(&ask(&[GENERAL], &[64])).unwrap_err().to_string().contains("add none"));
+        assert!(planned(&Ask { seeds: 0, ..ask(&[NONE], &[]) }).is_err());
     }
 }

@@ -11,7 +11,7 @@ use crate::alignment::{Alignment, AlignmentErrorRate, Entropy};
 use crate::config::{Config, keys};
 use crate::error::{Error, Result};
 use crate::hash::sha256_hex;
-use crate::prepare::{Prepared, prepare};
+use crate::prepare::prepare;
 use crate::run::{Fresh, RunDir};
 use crate::train::StopReason;
 use crate::translator::{Translator, View};
@@ -80,7 +80,6 @@ impl Trial {
                 RunDir::remove(&path)?;
             }
             let data = prepare(&self.config)?;
-            self.check_sources(test, &data)?;
             let fresh = Fresh::create(&path, &self.config, &data, device)?;
             let summary = fresh.train(&self.config, &data, device, None, progress)?;
             if summary.reason == StopReason::Interrupted {
@@ -103,23 +102,6 @@ impl Trial {
         let judgement = judge(&Translator::open(&run, device)?, test)?;
         run.write_judgement(&judgement)?;
         Ok(Some(judgement))
-    }
-
-    /// Refuses test sentences that the variant can't read, before it is trained for nothing.
-    fn check_sources(&self, test: &TestSet, data: &Prepared) -> Result<()> {
-        let most = self.config.attention.reach().unwrap_or(usize::MAX).min(self.config.search.max_source);
-        for (line, pair) in (1..).zip(&test.pairs) {
-            let text = self.config.text.normalize.apply(&pair.source);
-            let tokens = data.source.encode(&text)?.ids.len() + 1;
-            if tokens > most {
-                return Err(Error::Config(format!(
-                    "{}: pair {line} of data.test has {tokens} source tokens, and it can take {most}: raise \
-                     attention.max_positions (of location) or search.max_source, or leave it out",
-                    self.variant
-                )));
-            }
-        }
-        Ok(())
     }
 }
 

@@ -64,8 +64,9 @@ pub fn run(args: AblateArgs) -> anyhow::Result<()> {
     let (device, signals) = (args.device.choice()?.device(), Signals::watch()?);
     let out = args.out();
     let test = TestSet::read(&ask.config)?;
-    tell_reports(&prepare(&ask.config)?);
-    let plan = Plan::new(&ask)?;
+    let data = prepare(&ask.config)?;
+    tell_reports(&data);
+    let plan = Plan::new(&ask, &test, &data)?;
     let names: Vec<&str> = plan.variants.iter().map(|variant| variant.name.as_str()).collect();
     note(&format!("variants: {}; seeds: {:?}; into {}", names.join(", "), plan.seeds, out.display()));
     let mut teller = Teller(Watcher { console: Console::new(), signals: &signals });

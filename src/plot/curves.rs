@@ -51,7 +51,7 @@ const SMALL: f32 = 11.0;
 /// More places than this are not named one by one.
 const MOST_PLACES: usize = 12;
 /// With the colours, for eyes that tell few of them apart, and for grey printers.
-const DASHES: [&str; 4] = ["", "7 3", "2 2", "9 3 2 3"];
+const DASHES: [&str; 4] = ["", "7 3", "3 2", "9 3 2 3"];
 
 /// Draws curves as SVG.
 ///
@@ -155,11 +155,17 @@ impl Axis {
             (Ends::Round, Scale::Linear) => {
                 let (from, to) = (from.min(0.0), to.max(0.0));
                 let step = step(to - from);
-                (step * (from / step).floor(), step * (to / step).ceil())
+                // 100.00000000000001 is 100.
+                (step * (from / step + 1e-9).floor(), step * (to / step - 1e-9).ceil())
             }
         };
-        // A single number, or none, stands in the middle of something.
-        let (from, to) = if from < to { (from, to) } else { (0.5, 1.5) };
+        // A single number stands in the middle.
+        let (from, to) = match (scale, from.is_finite()) {
+            _ if from < to => (from, to),
+            (Scale::Linear, true) => (from - 0.5, from + 0.5),
+            (Scale::Log, true) => (from / 2.0, from * 2.0),
+            (_, false) => (0.5, 1.5),
+        };
         Self { scale, from, to, length }
     }
 
@@ -228,6 +234,12 @@ mod tests {
             axis.ticks().iter().map(|(_, label)| label.as_str()).collect::<Vec<_>>(),
             ["0", "1", "2", "3", "4"]
         );
+        let axis = Axis::new(Scale::Linear, [100.000_000_000_000_01].into_iter(), Ends::Round, 300.0);
+        assert_eq!(axis.place(100.0), Some(300.0), "no room above 100 for a rounding error");
+        for (scale, x) in [(Scale::Linear, 0.0), (Scale::Log, 128.0)] {
+            let axis = Axis::new(scale, [x].into_iter(), Ends::Theirs, 300.0);
+            assert!((axis.place(x).unwrap() - 150.0).abs() < 1e-3, "one place is in the middle");
+        }
         // Log-probabilities: nothing above 0.
         let axis = Axis::new(Scale::Linear, [-3.9, -1.0].into_iter(), Ends::Round, 300.0);
         assert_eq!((axis.place(-4.0), axis.place(0.0)), (Some(0.0), Some(300.0)));

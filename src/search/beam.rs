@@ -2,8 +2,12 @@
 //!
 //! At each step the best 2k continuations of a sentence are looked at, in the order of their score, ties
 //! to the lower token. Those that end the sentence and stand among the first k are finished; the first k
-//! others live on. A sentence is done with k finished hypotheses (then its rows leave the batch), or at
-//! its length limit, where what still lives is taken as it is and marked as cut.
+//! others live on. A sentence is done with k finished hypotheses, the best of which is at least as good as what lives
+//! would be if it ended where it is (then its rows leave the batch), or at its length limit, where what still lives is
+//! taken as it is and marked as cut.
+//!
+//! fairseq and others are done with any k: of a model that is sure of every token, the second best way to go on is often to
+//! end, and after k such steps the search would be over with k stumps, while the sure one still lives.
 
 use std::rc::Rc;
 
@@ -237,11 +241,18 @@ impl Sentence {
             self.cut();
             return Vec::new();
         }
-        let done = self.finished.len() >= request.beam;
+        let done = self.finished.len() >= request.beam && !self.is_behind(&next);
         self.live = if done { Vec::new() } else { next };
         self.cut_at_limit();
         parents.truncate(self.live.len());
         parents
+    }
+
+    /// Whether something that lives is better, as long as it is, than everything that has ended.
+    fn is_behind(&self, live: &[Live]) -> bool {
+        let best = self.finished.iter().map(|ended| ended.score).fold(f64::NEG_INFINITY, f64::max);
+        let as_it_is = |live: &Live| self.ranking.length_penalty.score(live.log_prob, live.tokens.len());
+        live.iter().any(|live| as_it_is(live) > best)
     }
 
     /// The best 2k ways to go on, best first.

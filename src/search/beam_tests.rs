@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::search::{Step, forced};
+use crate::text::EOS;
 
 /// A model whose next-token probabilities depend on the tokens before, by a function.
 struct Made<F>(usize, F);
@@ -165,6 +166,30 @@ fn forbidden_tokens_and_early_ends_are_never_written() {
     let request = Request { forbidden: &[0], min_length: 2, ..request(2, &[4]) };
     for hypothesis in beam_search(&mut Made(4, likes), sentences(1), &request).remove(0) {
         assert!(!hypothesis.tokens.contains(&0) && hypothesis.tokens.len() >= 2, "{hypothesis:?}");
+    }
+}
+
+/// A model that is sure of nine tokens and then of the end: at each step before, to end is the second best way to go on. A
+/// search that is done with any k that ended returns stumps.
+#[test]
+fn ends_on_the_way_do_not_end_the_search() {
+    let sure = |_: usize, tokens: &[usize]| {
+        let next = if tokens.len() < 9 { 3 } else { EOS };
+        let likely = |token| match token {
+            _ if token == next => 0.99,
+            EOS => 0.007,
+            _ => 0.001,
+        };
+        (0..5).map(likely).collect::<Vec<f32>>()
+    };
+    for beam in [1, 2, 3, 5] {
+        for length_penalty in [LengthPenalty::None, LengthPenalty::Mean(1.0), LengthPenalty::Gnmt(1.0)] {
+            let request = Request { length_penalty, ..request(beam, &[30]) };
+            let found = beam_search(&mut Made(5, sure), sentences(1), &request).remove(0);
+            assert_eq!(found[0].tokens, [3; 9], "beam {beam}, {length_penalty:?}");
+            assert!((found[0].log_prob - 10.0 * f64::from(0.99f32).ln()).abs() < 1e-6, "{}", found[0].log_prob);
+            assert_eq!(found.len(), beam);
+        }
     }
 }
 

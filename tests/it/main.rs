@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod ablation;
 mod aer;
 mod attention_binary;
 mod binary;

@@ -5,7 +5,7 @@ use super::super::{BASELINE, Measure, Row, WIDE};
 use super::marked::{Marked, marked};
 use super::{Report, words};
 use crate::error::Result;
-use crate::language::{Language, text};
+use crate::language::{Language, Text, text};
 use crate::metrics::resample::Difference;
 use crate::plot::panels::{self, Panel};
 
@@ -101,7 +101,7 @@ impl Writer<'_> {
     }
 
     fn said(&self, english: &str, chinese: &str) -> String {
-        crate::language::Text::new(english, chinese).to(self.language).to_owned()
+        Text::new(english, chinese).to(self.language).to_owned()
     }
 
     /// The lengths of the longest sentences.
@@ -140,14 +140,8 @@ impl Writer<'_> {
     /// What the figures say in two sentences.
     fn lead(&self) -> Vec<Block> {
         let lengths = self.longest();
-        let looks = |variant: &&OfVariant<'_>| variant.rows.iter().all(|row| !figures::is_vector(row));
-        let best = self
-            .variants
-            .iter()
-            .filter(looks)
-            .max_by(|a, b| self.score_at_longest(a).total_cmp(&self.score_at_longest(b)));
         let baseline = self.variants.iter().find(|variant| variant.name == BASELINE);
-        let (Some(best), Some(baseline)) = (best, baseline) else { return Vec::new() };
+        let (Some(best), Some(baseline)) = (self.best(), baseline) else { return Vec::new() };
         let Some(told) = self.difference(best.name, BASELINE, true) else { return Vec::new() };
         let measure = self.measure().name();
         let measure = measure.to(self.language);
@@ -173,16 +167,13 @@ impl Writer<'_> {
         .to(self.language)
         .to_owned();
         said += verdict.to(self.language);
-        vec![Block::Say(said), Block::Say(self.wide(best.name))]
-            .into_iter()
-            .filter(|block| *block != Block::Say(String::new()))
-            .collect()
+        std::iter::once(said).chain(self.wide(best.name)).map(Block::Say).collect()
     }
 
     /// Whether it is only the number of parameters.
-    fn wide(&self, best: &str) -> String {
-        let wide = self.variants.iter().find(|variant| variant.name == WIDE);
-        let (Some(wide), Some(told)) = (wide, self.difference(best, WIDE, true)) else { return String::new() };
+    fn wide(&self, best: &str) -> Option<String> {
+        let wide = self.variants.iter().find(|variant| variant.name == WIDE)?;
+        let told = self.difference(best, WIDE, true)?;
         let (reached, parameters) = (self.score_at_longest(wide), grouped(wide.rows[0].parameters));
         let context = wide.rows[0].context;
         let Difference { difference, low, .. } = told;
@@ -191,13 +182,12 @@ impl Writer<'_> {
             false => text!("so parameters may be all there is to it", "所以可能只是参数多少的问题"),
         };
         let so = so.to(self.language);
-        text!(
+        let said = text!(
             "A vector widened to {context} numbers, with {parameters} parameters in all, reaches {reached:.1} there; `{best}` \
              is {difference:.1} ahead of it, {so}.",
             "把向量加宽到 {context} 个数、共 {parameters} 个参数，在此达到 {reached:.1}；`{best}` 领先 {difference:.1}，{so}。"
-        )
-        .to(self.language)
-        .to_owned()
+        );
+        Some(said.to(self.language).to_owned())
     }
 
     /// A row for each variant.
@@ -258,13 +248,56 @@ impl Writer<'_> {
         row
     }
 
-    /// Why controls can do no better.
+    /// What controls can't do, and what they did here.
     fn controls(&self) -> Vec<Block> {
-        let why = |variant: &OfVariant<'_>| {
-            words::why_no_better(&variant.rows[0].attention)
-                .map(|why| Block::Say(why.to(self.language).to_owned()))
+        let controls =
+            self.variants.iter().filter_map(|variant| Some((variant, words::limit(&variant.rows[0].attention)?)));
+        let said = |(variant, limit): (&OfVariant<'_>, Text)| {
+            let here = self.outcome(variant).map(|here| here.to(self.language).to_owned()).unwrap_or_default();
+            Block::Say(format!("{}{here}", limit.to(self.language)))
         };
-        self.variants.iter().filter_map(why).collect()
+        controls.map(said).collect()
+    }
+
+    /// Whether a control is nearer to the single vector or to the best of those that compare contents.
+    fn outcome(&self, variant: &OfVariant<'_>) -> Option<Text> {
+        let (best, baseline) = (self.best()?, self.variants.iter().find(|variant| variant.name == BASELINE)?);
+        let [reached, most, least] = [variant, best, baseline].map(|variant| self.score_at_longest(variant));
+        let (lengths, name) = (self.longest(), best.name);
+        let like_vector = text!(
+            " Here it reaches {reached:.1} at {lengths} words, nearer to the single vector ({least:.1}) than to `{name}` \
+             ({most:.1}).",
+            "在这里，源句为 {lengths} 词时它达到 {reached:.1}，更接近单个向量（{least:.1}），而不是 `{name}`（{most:.1}）。"
+        );
+        if reached - least < most - reached {
+            return Some(like_vector);
+        }
+        let aer = |variant: &OfVariant<'_>| variant.mean(|row| row.all.aer);
+        let links = match (aer(variant), aer(best)) {
+            (Some(its), Some(right)) => text!(
+                " Its links are another matter: an error rate of {its:.3}, against {right:.3} for `{name}`.",
+                "对齐则是另一回事：错误率 {its:.3}，而 `{name}` 为 {right:.3}。"
+            ),
+            _ => Text::default(),
+        };
+        let [english, chinese] = [links.to(Language::English), links.to(Language::Chinese)];
+        Some(text!(
+            " Here that is enough: at {lengths} words it reaches {reached:.1} (`{name}`: {most:.1}; the single vector: \
+             {least:.1}), for where the next word stands can be told from how far the translation has got.{english}",
+            "在这里，这已足够：源句为 {lengths} 词时它达到 {reached:.1}（`{name}`：{most:.1}；单个向量：{least:.1}），\
+             因为从译文写到哪里就能知道下一个词在哪里。{chinese}"
+        ))
+    }
+
+    /// The variant that looks at contents and does best on the longest sentences.
+    fn best(&self) -> Option<&OfVariant<'_>> {
+        let looks = |variant: &&OfVariant<'_>| {
+            let row = variant.rows[0];
+            !figures::is_vector(row) && words::limit(&row.attention).is_none()
+        };
+        let better =
+            |a: &&OfVariant<'_>, b: &&OfVariant<'_>| self.score_at_longest(a).total_cmp(&self.score_at_longest(b));
+        self.variants.iter().filter(looks).max_by(better)
     }
 
     /// The score by source length, in numbers.
@@ -289,7 +322,7 @@ impl Writer<'_> {
         vec![
             Block::Heading(self.said(
                 &format!("By the length of the source: {}, with its band of 95 %", name.to(Language::English)),
-                &format!("按源句长度：{}及其 95% 误差带", name.to(Language::Chinese)),
+                &format!("按源句长度：{}（括号内为 95% 误差带）", name.to(Language::Chinese)),
             )),
             Block::Table([head, counts].into_iter().chain(rows).collect()),
         ]

@@ -7,12 +7,14 @@ use crate::page::{self, escape};
 use crate::text::normalize::printable;
 
 const STYLE: &str = "\
-body{max-width:72rem}p{max-width:46rem}.figures{display:flex;flex-wrap:wrap;gap:1rem;align-items:flex-start}\
-.figures figure{margin:0;flex:1 1 22rem;max-width:44rem;min-width:0}.figures figure svg{display:block}\
+body{max-width:72rem}p{max-width:46rem}.figures{display:grid;gap:1rem;align-items:start;\
+grid-template-columns:repeat(auto-fill,minmax(min(100%,21rem),1fr))}.figures.one{grid-template-columns:minmax(0,44rem)}\
+.figures.two{grid-template-columns:repeat(auto-fill,minmax(min(100%,30rem),1fr))}\
+.figures figure{margin:0;min-width:0}.figures figure svg{display:block}\
 figcaption{color:var(--faint);font-size:.85rem}nav{color:var(--faint)}\
 dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.2rem .9rem;margin:1rem 0}\
 dt{color:var(--faint)}dd{margin:0}mark{background:none;color:inherit;text-decoration:underline wavy #d55e00 1.5px;\
-text-underline-offset:.2em}@media print{.figures figure{flex-basis:45%}div.wide table{font-size:8pt}}\
+text-underline-offset:.2em}@media print{.figures{grid-template-columns:1fr 1fr}div.wide table{font-size:8pt}}\
 @media(max-width:40rem){dl{grid-template-columns:minmax(0,1fr)}dd{margin-bottom:.5rem}}";
 
 /// A report as a page.
@@ -32,10 +34,9 @@ fn told(block: &Block, language: Language) -> String {
         Block::Say(text) => format!("<p>{}</p>\n", coded(text)),
         Block::Table(rows) => table(rows),
         Block::Figures(figures) => {
-            format!(
-                "<div class=\"figures\">\n{}</div>\n",
-                figures.iter().map(|it| figure(it, language)).collect::<String>()
-            )
+            let class = ["figures", "figures one", "figures two"].get(figures.len()).unwrap_or(&"figures");
+            let figures: String = figures.iter().map(|it| figure(it, language)).collect();
+            format!("<div class=\"{class}\">\n{figures}</div>\n")
         }
         Block::Wrote(texts) => {
             let line = |(name, pieces): &(String, Vec<Marked>)| {

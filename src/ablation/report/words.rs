@@ -7,28 +7,26 @@ pub fn title() -> Text {
     text!("What attention is worth", "注意力值多少")
 }
 
-/// Why a control can do no better; nothing for what is no control.
-pub fn why_no_better(score: &str) -> Option<Text> {
+/// What a control can't do, and why; nothing for what is no control.
+pub fn limit(score: &str) -> Option<Text> {
     if score == ScoreKind::Linear.name() {
         return Some(text!(
             "`linear` is a control. Its score is one number of the query plus one number of the key. The query's number is \
              the same for every key of a step and cancels in the softmax, so every word of a translation looks at the same \
              places: the decoder gets one fixed vector again, a learnt mean of the source instead of its last state. It can \
-             do no better than a single vector, whatever it learns.",
+             do no better than a single vector does.",
             "`linear` 是对照。它的得分是查询的一个数加上键的一个数。查询的那个数对同一步的每个键都相同，在 softmax 中被消去，\
              所以译文的每个词都看同样的位置：解码器得到的仍是一个固定的向量，只是用学到的加权平均代替了最后的状态。\
-             无论学到什么，它都不会比单个向量好多少。"
+             它不会比单个向量好多少。"
         ));
     }
     if score == ScoreKind::Location.name() {
         return Some(text!(
             "`location` is a control. Its weights come from the decoder's state alone; it never sees what stands at a \
-             position. It can learn a path over positions, which helps where the order is fixed, but it can't find a word: \
-             where it looks depends on what the state still knows of the source, and that is the single vector's bottleneck \
-             again. Past `attention.max_positions` it can't look at all.",
+             position. It can learn a path over positions and the state can count how far it has got, so it follows a fixed \
+             order as far as `attention.max_positions`; it can't go and find a word that has moved.",
             "`location` 是对照。它的权重只来自解码器的状态，从不看某个位置上是什么词。它可以学会沿着位置走一条路，\
-             在语序固定时有用，却不能去找一个词：看哪里取决于状态还记得多少源句，而这又是单个向量的瓶颈。\
-             超过 `attention.max_positions` 的位置它根本看不到。"
+             由状态数着走到了哪里，因此在 `attention.max_positions` 之内能跟随固定的语序；却不能去找一个换了位置的词。"
         ));
     }
     None
