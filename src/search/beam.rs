@@ -4,7 +4,7 @@
 //! to the lower token. Those that end the sentence and stand among the first k are finished; the first k
 //! others live on. A sentence is done with k finished hypotheses, the best of which is at least as good as what lives
 //! would be if it ended where it is (then its rows leave the batch), or at its length limit, where what still lives is
-//! taken as it is and marked as cut.
+//! taken as it is and marked as cut. What was cut comes after all that ended: who writes in circles is sure of every word.
 //!
 //! fairseq and others are done with any k: of a model that is sure of every token, the second best way to go on is often to
 //! end, and after k such steps the search would be over with k stumps, while the sure one still lives.
@@ -296,7 +296,7 @@ impl Sentence {
 
     fn ranked(mut self, beam: usize) -> Vec<Hypothesis> {
         // Stable: of equals the one that was found first stays first.
-        self.finished.sort_by(|a, b| b.score.total_cmp(&a.score));
+        self.finished.sort_by(|a, b| a.cut.cmp(&b.cut).then(b.score.total_cmp(&a.score)));
         self.finished.truncate(beam);
         self.finished
     }
