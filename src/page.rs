@@ -1,6 +1,6 @@
 //! Pages that stand alone: no script, nothing loaded from elsewhere, readable on light and dark screens and on paper.
 
-pub use quick_xml::escape::escape;
+use quick_xml::escape::escape;
 
 use crate::language::Language;
 use crate::plot::colour::Paint;
@@ -25,7 +25,7 @@ pre{background:var(--wash);padding:.6rem .9rem;white-space:pre-wrap}svg{max-widt
 
 /// A page in a language; `style` is added to what every page has, `body` is HTML.
 pub fn page(title: &str, language: Language, style: &str, body: &str) -> String {
-    let title = escape(&*printable(title)).into_owned();
+    let title = shown(title);
     let (code, roots) = (language.code(), roots());
     format!(
         "<!DOCTYPE html>\n<html lang=\"{code}\">\n<head>\n<meta charset=\"utf-8\"/>\n\
@@ -43,6 +43,35 @@ fn roots() -> String {
     let light = all(Paint::light, "#f6f7f8", "#0b5cad");
     let dark = all(Paint::dark, "#1e2229", "#7cb7f2");
     format!("{light}@media screen and (prefers-color-scheme:dark){{{dark}}}")
+}
+
+/// Text as text, whatever it holds.
+pub fn shown(text: &str) -> String {
+    escape(&*printable(text)).into_owned()
+}
+
+/// The same, but what stands between backticks is code.
+pub fn coded(text: &str) -> String {
+    let piece = |(i, piece): (usize, &str)| match i % 2 {
+        0 => shown(piece),
+        _ => format!("<code>{}</code>", shown(piece)),
+    };
+    text.split('`').enumerate().map(piece).collect()
+}
+
+/// More columns than this are set close together.
+pub const MANY: usize = 8;
+
+/// A table, which scrolls where it is too wide for the page. `cell` writes a cell and is told whether it stands in the first
+/// row or column.
+pub fn table<T>(rows: &[Vec<T>], cell: impl Fn(&T, bool) -> String) -> String {
+    let row = |(i, cells): (usize, &Vec<T>)| {
+        let cells: String = cells.iter().enumerate().map(|(column, it)| cell(it, i == 0 || column == 0)).collect();
+        format!("<tr>{cells}</tr>\n")
+    };
+    let dense = if rows.first().is_some_and(|head| head.len() > MANY) { " class=\"dense\"" } else { "" };
+    let rows: String = rows.iter().enumerate().map(row).collect();
+    format!("<div class=\"wide\"><table{dense}>\n{rows}</table></div>\n")
 }
 
 /// The attributes of a table cell as dark as its weight.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::results::{Bin, Measure, Point, Row};
+use super::row::{Bin, Measure, Point, Row};
 use crate::error::Result;
 use crate::language::{Language, Text, text};
 use crate::plot::curves::{self, Chart, Scale, Series};
@@ -21,6 +21,16 @@ impl OfVariant<'_> {
     pub fn mean(&self, of: impl Fn(&Row) -> Option<f64>) -> Option<f64> {
         let told: Option<Vec<f64>> = self.rows.iter().map(|row| of(row)).collect();
         told.filter(|told| !told.is_empty()).map(|told| mean(&told))
+    }
+
+    /// The score over all lengths.
+    pub fn score(&self) -> f64 {
+        self.mean(|row| Some(row.measure.of(&row.all))).unwrap_or(f64::NAN)
+    }
+
+    /// The score of the longest sentences.
+    pub fn at_longest(&self) -> f64 {
+        self.mean(|row| row.by_length.last().map(|bin| row.measure.of(bin))).unwrap_or(f64::NAN)
     }
 
     /// The standard deviation between seeds; nothing of a single one.
@@ -53,6 +63,14 @@ impl Measure {
     pub fn name(self) -> Text {
         match self {
             Self::Bleu => text!("BLEU", "BLEU"),
+            Self::TokenAccuracy => text!("token accuracy", "词元准确率"),
+        }
+    }
+
+    /// The same at the head of numbers, with their unit.
+    pub fn head(self) -> Text {
+        match self {
+            Self::Bleu => self.name(),
             Self::TokenAccuracy => text!("token accuracy, %", "词元准确率（%）"),
         }
     }
@@ -77,7 +95,7 @@ pub fn by_length(rows: &[Row], language: Language) -> Result<String> {
     let x: Vec<f64> = (0..places.len()).map(|place| place as f64).collect();
     curves::svg(&Chart {
         title: text!("Score by the length of the source", "得分与源句长度").to(language),
-        axes: [text!("source words", "源句词数").to(language), first.measure.name().to(language)],
+        axes: [text!("source words", "源句词数").to(language), first.measure.head().to(language)],
         scales: [Scale::Linear; 2],
         x: &x,
         places: &places,
@@ -193,14 +211,10 @@ fn learner<'a>(variant: OfVariant<'a>) -> Learner<'a> {
 /// None that a user could cause.
 pub fn sizes(rows: &[Row], language: Language) -> Result<String> {
     let Some(first) = rows.first() else { return empty() };
-    let longest = |variant: &OfVariant<'_>| {
-        let score = |row: &Row| row.by_length.last().map(|bin| row.measure.of(bin));
-        variant.mean(score).unwrap_or(f64::NAN)
-    };
     let (vectors, lookers): (Vec<_>, Vec<_>) =
         by_variant(rows).into_iter().partition(|variant| variant.rows.iter().all(|row| is_vector(row)));
     let mut of_size: Vec<(usize, f64)> =
-        vectors.iter().filter_map(|variant| Some((variant.rows.first()?.context, longest(variant)))).collect();
+        vectors.iter().filter_map(|variant| Some((variant.rows.first()?.context, variant.at_longest()))).collect();
     of_size.sort_by_key(|(size, _)| *size);
     let x: Vec<f64> = of_size.iter().map(|(size, _)| *size as f64).collect();
     let vector = Series {
@@ -212,7 +226,7 @@ pub fn sizes(rows: &[Row], language: Language) -> Result<String> {
         let size = variant.rows.first().map_or(0, |row| row.context);
         Series {
             name: format!("{} ({size})", variant.name),
-            values: vec![longest(variant); x.len()],
+            values: vec![variant.at_longest(); x.len()],
             band: Vec::new(),
         }
     };
@@ -223,7 +237,7 @@ pub fn sizes(rows: &[Row], language: Language) -> Result<String> {
             .to(language),
         axes: [
             text!("size of the context vector C", "上下文向量 C 的大小").to(language),
-            first.measure.name().to(language),
+            first.measure.head().to(language),
         ],
         scales: [Scale::Log, Scale::Linear],
         x: &x,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::{Bin, Results, Row};
+use super::{Bin, Place, Results, Row};
 use crate::error::{Error, Result};
 use crate::run::write_whole;
 
@@ -18,11 +18,12 @@ pub const TIMES: &str = "timings.json";
 pub const COMPARISONS: &str = "comparisons.json";
 
 impl Results {
-    /// Writes the figures into a directory.
+    /// Writes the figures into an ablation's directory.
     ///
     /// # Errors
     /// What the system refuses.
-    pub fn write(&self, out: &Path) -> Result<()> {
+    pub fn write(&self, place: &Place) -> Result<()> {
+        let out = place.path();
         write_json(&out.join(RESULTS), &self.rows)?;
         write_json(&out.join(TIMES), &self.times)?;
         write_json(&out.join(COMPARISONS), &self.comparisons)?;
@@ -36,7 +37,7 @@ fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
 }
 
 const COLUMNS: &str = "variant,seed,attention,context,parameters,steps,lengths,from,to,sentences,loss,perplexity,bleu,\
-                       chrf,exact_match,token_accuracy,aer,entropy,low,high\n";
+                       chrf,exact_match,token_accuracy,aer,entropy,cut,empty,low,high\n";
 
 fn csv(rows: &[Row]) -> String {
     let mut text = COLUMNS.to_owned();
@@ -70,6 +71,8 @@ fn line(row: &Row, lengths: &str, bin: &Bin) -> String {
         maybe(bin.token_accuracy),
         maybe(bin.aer),
         maybe(bin.entropy),
+        bin.cut.to_string(),
+        bin.empty.to_string(),
         bin.band[0].to_string(),
         bin.band[1].to_string(),
     ];

@@ -8,7 +8,7 @@ use crate::config::{AttentionName, Config};
 use crate::device::DeviceChoice;
 use crate::error::{Error, Result};
 use crate::model::Vocabularies;
-use crate::prepare::Prepared;
+use crate::prepare::{Prepared, prepare};
 
 /// What somebody wants to know.
 #[derive(Clone, Debug)]
@@ -91,10 +91,33 @@ impl Plan {
     }
 }
 
+impl Ask {
+    /// The data, as every variant is to have it.
+    ///
+    /// # Errors
+    /// As for [`prepare`].
+    pub fn prepare(&self) -> Result<Prepared> {
+        let mut config = self.config.clone();
+        // Nothing is left out because of how far an attention reaches.
+        config.attention.score = ScoreKind::None;
+        prepare(&config)
+    }
+}
+
 impl Variant {
-    /// Refuses test sentences that it can't read, before anything is trained for nothing.
+    /// Refuses sentences that it can't read, before anything is trained for nothing: those of the test set, and those that
+    /// it would not be trained on while the others are.
     fn check_sources(&self, test: &TestSet, data: &Prepared) -> Result<()> {
-        let most = self.config.attention.reach().unwrap_or(usize::MAX).min(self.config.search.max_source);
+        let reach = self.config.attention.reach().unwrap_or(usize::MAX);
+        let longest = data.examples.iter().chain(&data.dev.examples).map(|example| example.source.len()).max();
+        if let Some(longest) = longest.filter(|&longest| longest > reach) {
+            return Err(Error::Config(format!(
+                "{}: the data has sources of {longest} tokens, which it can't be trained on as the others are: raise \
+                 attention.max_positions = {reach}, lower train.max_tokens, or leave it out",
+                self.name
+            )));
+        }
+        let most = reach.min(self.config.search.max_source);
         for (line, pair) in (1..).zip(&test.pairs) {
             let text = self.config.text.normalize.apply(&pair.source);
             let tokens = data.source.encode(&text)?.ids.len() + 1;
@@ -174,7 +197,6 @@ fn parameters(config: &Config, vocabularies: Vocabularies) -> Result<usize> {
 mod tests {
     use super::*;
     use crate::config::TOY;
-    use crate::prepare::prepare;
 
     fn ask(names: &[AttentionName], sizes: &[usize]) -> Ask {
         let settings =
@@ -184,7 +206,7 @@ mod tests {
     }
 
     fn planned(ask: &Ask) -> Result<Plan> {
-        Plan::new(ask, &TestSet::read(&ask.config).unwrap(), &prepare(&ask.config).unwrap())
+        Plan::new(ask, &TestSet::read(&ask.config).unwrap(), &ask.prepare().unwrap())
     }
 
     const NONE: AttentionName = AttentionName::Score(ScoreKind::None);

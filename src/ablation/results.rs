@@ -1,9 +1,8 @@
-//! The figures: a row for each trial, and how far variants are ahead of each other.
+//! From judgements to figures: a row for each trial, and how far variants are ahead of each other.
 
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-
+use super::row::{Bin, Comparison, Failure, Measure, Row, Times, Trained, points};
 use super::{Judgement, TestSet, Trial};
 use crate::alignment::{Alignment, AlignmentErrorRate, Entropy, aer};
 use crate::error::{Error, Result};
@@ -11,130 +10,7 @@ use crate::metrics::bleu::Counts;
 use crate::metrics::resample::{self, Difference};
 use crate::metrics::{BleuConfig, ChrfConfig, Hits, by_length, exact_match};
 use crate::run::RunDir;
-
-/// By which score variants are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Measure {
-    /// BLEU, 0 to 100: of translations.
-    Bleu,
-    /// The share of tokens in their right place, in percent: of sequences with a single right answer.
-    TokenAccuracy,
-}
-
-/// The scores of the sentences of some lengths, or of all.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Bin {
-    /// The fewest source words.
-    pub from: usize,
-    /// The most source words.
-    pub to: usize,
-    /// How many sentences.
-    pub sentences: usize,
-    /// Cross-entropy a reference token in nats, reference forced.
-    pub loss: f64,
-    /// e to the loss.
-    pub perplexity: f64,
-    /// Of the translations.
-    pub bleu: f64,
-    /// chrF2 of the translations.
-    pub chrf: f64,
-    /// The share of translations that are the reference.
-    pub exact_match: f64,
-    /// The share of tokens in their right place; only where there is a single right answer.
-    pub token_accuracy: Option<f64>,
-    /// Alignment error rate; nothing without gold links or attention.
-    pub aer: Option<f64>,
-    /// What a perfect aligner of one link a target word reaches.
-    pub aer_floor: Option<f64>,
-    /// The mean entropy of a row of weights in nats; nothing without attention.
-    pub entropy: Option<f64>,
-    /// What 95 in 100 bootstrap samples of the sentences give in the measure that variants are compared by.
-    pub band: [f64; 2],
-}
-
-/// A point of a learning curve: scores on the dev set.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Point {
-    /// Updates so far.
-    pub step: usize,
-    /// Cross-entropy a token in nats.
-    pub loss: f64,
-    /// Of greedy translations.
-    pub bleu: f64,
-    /// The share of greedy translations that are the reference.
-    pub exact_match: f64,
-}
-
-/// What came of training.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Trained {
-    /// Pairs that were trained on.
-    pub pairs: u64,
-    /// Updates.
-    pub steps: u64,
-    /// The update after which the model that is judged was found.
-    pub best_step: u64,
-    /// Scores on the dev set by updates.
-    pub curve: Vec<Point>,
-}
-
-/// A trial's figures.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Row {
-    /// The variant's name.
-    pub variant: String,
-    /// The seed.
-    pub seed: u64,
-    /// What its attention is made of.
-    pub attention: String,
-    /// The size of the vector that each step gets from the source.
-    pub context: usize,
-    /// How many numbers the model has learnt.
-    pub parameters: usize,
-    /// By which score variants are compared.
-    pub measure: Measure,
-    /// Scores over all lengths.
-    #[serde(flatten)]
-    pub all: Bin,
-    /// The same by source length.
-    pub by_length: Vec<Bin>,
-    /// Training.
-    pub train: Trained,
-    /// Its run, from the ablation's directory.
-    pub run: String,
-}
-
-/// How long a trial took; apart from its figures, which are the same each time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Times {
-    /// The variant's name.
-    pub variant: String,
-    /// The seed.
-    pub seed: u64,
-    /// Seconds of training, validation included.
-    pub train_seconds: f64,
-    /// Target tokens a second in training, validation left out.
-    pub tokens_per_second: f64,
-    /// Seconds of translating and aligning the test set.
-    pub judge_seconds: f64,
-}
-
-/// How far one variant is ahead of another: the means over their seeds, on the same sentences.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Comparison {
-    /// The one.
-    pub a: String,
-    /// The other.
-    pub b: String,
-    /// The fewest source words.
-    pub from: usize,
-    /// The most source words.
-    pub to: usize,
-    /// The difference in the measure that variants are compared by.
-    #[serde(flatten)]
-    pub difference: Difference,
-}
+use crate::text::normalize::is_blank;
 
 /// All that came of an ablation.
 #[derive(Clone, Debug)]
@@ -149,36 +25,53 @@ pub struct Results {
     pub translations: Vec<Vec<String>>,
     /// Where each looks in the sentences that are shown, by their places.
     pub shown: Vec<Vec<(usize, Alignment)>>,
+    /// Trials without figures.
+    pub failed: Vec<Failure>,
 }
 
 impl Results {
-    pub(super) fn new(trials: &[Trial], judged: &[Judgement], test: &TestSet, runs: &Path) -> Result<Self> {
-        let scored: Vec<Scored<'_>> = judged.iter().map(|judgement| Scored::new(judgement, test)).collect();
-        let mut rows = Vec::with_capacity(trials.len());
-        let mut times = Vec::with_capacity(trials.len());
-        for ((trial, judgement), scored) in trials.iter().zip(judged).zip(&scored) {
-            let run = RunDir::find(Some(&trial.path(runs)), runs)?;
-            rows.push(row(trial, &run, scored)?);
-            let summary = run.summary().unwrap_or_default();
-            times.push(Times {
-                variant: trial.variant.clone(),
-                seed: trial.seed,
-                train_seconds: summary["seconds"].as_f64().unwrap_or(f64::NAN),
-                tokens_per_second: summary["tokens_per_second"].as_f64().unwrap_or(f64::NAN),
-                judge_seconds: judgement.seconds,
-            });
+    pub(super) fn new(
+        judged: &[(Trial, Judgement)],
+        failed: Vec<Failure>,
+        test: &TestSet,
+        runs: &Path,
+    ) -> Result<Self> {
+        if judged.is_empty() {
+            let why = failed.first().map(|failure| failure.why.clone()).unwrap_or_default();
+            return Err(Error::Model(format!("nothing came of any variant; of the first: {why}")));
+        }
+        let scored: Vec<Scored<'_>> = judged.iter().map(|judged| Scored::new(judged, test)).collect();
+        let mut rows = Vec::with_capacity(judged.len());
+        let mut times = Vec::with_capacity(judged.len());
+        for scored in &scored {
+            let run = RunDir::find(Some(&scored.trial.path(runs)), runs)?;
+            rows.push(row(scored, &run)?);
+            times.push(time(scored, &run));
         }
         Ok(Self {
-            comparisons: comparisons(trials, &scored, test),
+            comparisons: comparisons(&scored, test),
             rows,
             times,
-            translations: judged.iter().map(|judgement| judgement.translations.clone()).collect(),
-            shown: judged.iter().map(|judgement| judgement.shown.clone()).collect(),
+            translations: judged.iter().map(|(_, judgement)| judgement.translations.clone()).collect(),
+            shown: judged.iter().map(|(_, judgement)| judgement.shown.clone()).collect(),
+            failed,
         })
     }
 }
 
-fn row(trial: &Trial, run: &RunDir, scored: &Scored<'_>) -> Result<Row> {
+fn time(scored: &Scored<'_>, run: &RunDir) -> Times {
+    let summary = run.summary().unwrap_or_default();
+    Times {
+        variant: scored.trial.variant.clone(),
+        seed: scored.trial.seed,
+        train_seconds: summary["seconds"].as_f64().unwrap_or_default(),
+        tokens_per_second: summary["tokens_per_second"].as_f64().unwrap_or_default(),
+        judge_seconds: scored.judgement.seconds,
+    }
+}
+
+fn row(scored: &Scored<'_>, run: &RunDir) -> Result<Row> {
+    let trial = scored.trial;
     let (_, manifest) = run.read_manifest()?;
     let events = run.events();
     let named = |name: &str| events.iter().filter(|event| event["event"] == name).cloned().collect::<Vec<_>>();
@@ -205,23 +98,9 @@ fn row(trial: &Trial, run: &RunDir, scored: &Scored<'_>) -> Result<Row> {
     })
 }
 
-/// The learning curve of a run, from its log.
-///
-/// # Errors
-/// A log of another form.
-pub fn points(run: &RunDir) -> Result<Vec<Point>> {
-    let read = |why: serde_json::Error| Error::data(run.path(), format!("its log can't be read: {why}"));
-    let validated = run.events().into_iter().filter(|event| event["event"] == "validated");
-    let point = |event: serde_json::Value| {
-        let mut scores = event["scores"].clone();
-        scores["step"] = event["step"].clone();
-        serde_json::from_value(scores).map_err(read)
-    };
-    validated.map(point).collect()
-}
-
 /// A judgement with what is counted in each sentence.
 struct Scored<'a> {
+    trial: &'a Trial,
     judgement: &'a Judgement,
     test: &'a TestSet,
     bleu: Vec<Counts>,
@@ -229,11 +108,12 @@ struct Scored<'a> {
 }
 
 impl<'a> Scored<'a> {
-    fn new(judgement: &'a Judgement, test: &'a TestSet) -> Self {
+    fn new((trial, judgement): &'a (Trial, Judgement), test: &'a TestSet) -> Self {
         let pairs = || judgement.translations.iter().zip(&test.pairs);
         Self {
             bleu: pairs().map(|(ours, pair)| test.bleu.count(ours, &[&pair.target])).collect(),
             hits: pairs().map(|(ours, pair)| Hits::of(ours, &pair.target)).collect(),
+            trial,
             judgement,
             test,
         }
@@ -274,6 +154,8 @@ impl<'a> Scored<'a> {
             aer: linked(links),
             aer_floor: linked(floor),
             entropy: entropy.mean(),
+            cut: places.iter().filter(|&&i| self.judgement.cut[i]).count(),
+            empty: ours.iter().filter(|ours| is_blank(ours)).count(),
             band: resample::band(places.len(), |sample| self.measure(&at(places, sample))),
         }
     }
@@ -304,35 +186,110 @@ fn at(places: &[usize], sample: &[usize]) -> Vec<usize> {
 }
 
 /// Every two variants, over all lengths and in the bin of the longest sentences.
-fn comparisons(trials: &[Trial], scored: &[Scored<'_>], test: &TestSet) -> Vec<Comparison> {
-    let mut variants: Vec<(&str, Vec<&Scored<'_>>)> = Vec::new();
-    for (trial, scored) in trials.iter().zip(scored) {
-        match variants.iter_mut().find(|(name, _)| *name == trial.variant) {
-            Some((_, seeds)) => seeds.push(scored),
-            None => variants.push((&trial.variant, vec![scored])),
+fn comparisons(scored: &[Scored<'_>], test: &TestSet) -> Vec<Comparison> {
+    let mut variants: Vec<Vec<&Scored<'_>>> = Vec::new();
+    for scored in scored {
+        match variants.iter_mut().find(|seeds| seeds[0].trial.variant == scored.trial.variant) {
+            Some(seeds) => seeds.push(scored),
+            None => variants.push(vec![scored]),
         }
     }
-    let mean = |seeds: &[&Scored<'_>], places: &[usize]| {
-        seeds.iter().map(|scored| scored.measure(places)).sum::<f64>() / seeds.len().max(1) as f64
-    };
-    let (first, last) = (test.bins.first(), test.bins.last());
     let everything: Vec<usize> = (0..test.pairs.len()).collect();
-    let bounds = |from: Option<&by_length::Bin>| {
-        (from.map_or(0, |bin| bin.from), last.and_then(|bin| bin.to).unwrap_or_default())
-    };
-    let whole = (bounds(first), everything.as_slice());
-    let longest = (bounds(last), last.map_or(&[][..], |bin| &bin.places));
+    let (Some(first), Some(last)) = (test.bins.first(), test.bins.last()) else { return Vec::new() };
+    let to = last.to.unwrap_or(last.from);
+    let stretches = [(first.from, everything.as_slice()), (last.from, last.places.as_slice())];
     let mut found = Vec::new();
-    for (i, (a, of_a)) in variants.iter().enumerate() {
-        for (b, of_b) in &variants[..i] {
-            for ((from, to), places) in [whole, longest] {
-                let difference = resample::paired(places.len(), |sample| {
-                    let places = at(places, sample);
-                    mean(of_a, &places) - mean(of_b, &places)
-                });
-                found.push(Comparison { a: (*a).into(), b: (*b).into(), from, to, difference });
+    for (i, a) in variants.iter().enumerate() {
+        for b in &variants[..i] {
+            for (from, places) in stretches {
+                let difference = ahead(a, b, places);
+                let [a, b] = [a, b].map(|seeds| seeds[0].trial.variant.clone());
+                found.push(Comparison { a, b, from, to, difference });
             }
         }
     }
     found
+}
+
+/// How far the one is ahead of the other at some places, as means over their seeds.
+fn ahead(a: &[&Scored<'_>], b: &[&Scored<'_>], places: &[usize]) -> Difference {
+    let mean = |seeds: &[&Scored<'_>], places: &[usize]| {
+        seeds.iter().map(|scored| scored.measure(places)).sum::<f64>() / seeds.len() as f64
+    };
+    resample::paired(places.len(), |sample| {
+        let places = at(places, sample);
+        mean(a, &places) - mean(b, &places)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, TOY};
+    use crate::corpus::Pair;
+
+    /// Thirty short sentences and thirty long ones, each one word again and again.
+    fn test_set() -> TestSet {
+        let pair = |i: usize| {
+            let text = vec![format!("w{i}"); if i < 30 { 3 } else { 13 }].join(" ");
+            Pair { source: text.clone(), target: text, ..Pair::default() }
+        };
+        let pairs: Vec<Pair> = (0..60).map(pair).collect();
+        let sources: Vec<&str> = pairs.iter().map(|pair| pair.source.as_str()).collect();
+        TestSet {
+            gold: None,
+            bins: by_length::even(&by_length::lengths(&sources)),
+            shown: vec![],
+            measure: Measure::TokenAccuracy,
+            bleu: BleuConfig::default(),
+            digest: String::new(),
+            pairs,
+        }
+    }
+
+    /// A trial whose translations are what `right` makes of each pair.
+    fn judged(variant: &str, seed: u64, right: impl Fn(&Pair) -> String, test: &TestSet) -> (Trial, Judgement) {
+        let config = Config::parse("toy.toml".as_ref(), TOY, &[]).unwrap();
+        let trial = Trial { variant: variant.into(), seed, config, run: String::new() };
+        let judgement = Judgement {
+            translations: test.pairs.iter().map(right).collect(),
+            cut: vec![false; test.pairs.len()],
+            log_probs: vec![(-2.0, 4); test.pairs.len()],
+            links: vec![],
+            entropies: vec![],
+            shown: vec![],
+            seconds: 0.0,
+        };
+        (trial, judgement)
+    }
+
+    fn is_long(pair: &Pair) -> bool {
+        pair.source.len() > 20
+    }
+
+    #[test]
+    fn bins_and_differences_by_hand() {
+        let test = test_set();
+        let all = [
+            judged("weak", 1, |pair| if is_long(pair) { String::new() } else { pair.target.clone() }, &test),
+            judged("strong", 1, |pair| pair.target.clone(), &test),
+            judged("strong", 2, |pair| if is_long(pair) { String::new() } else { pair.target.clone() }, &test),
+        ];
+        let scored: Vec<Scored<'_>> = all.iter().map(|judged| Scored::new(judged, &test)).collect();
+        let bins: Vec<Bin> = test.bins.iter().map(|bin| scored[0].bin(bin)).collect();
+        let told = |bin: &Bin| (bin.from, bin.to, bin.sentences, bin.token_accuracy, bin.exact_match, bin.empty);
+        assert_eq!(told(&bins[0]), (1, 5, 30, Some(1.0), 1.0, 0));
+        assert_eq!(told(&bins[1]), (11, 15, 30, Some(0.0), 0.0, 30));
+        assert_eq!((bins[0].band, bins[1].band), ([100.0; 2], [0.0; 2]));
+        assert!((bins[0].loss - 0.5).abs() < 1e-12 && bins[0].aer.is_none());
+        let whole = scored[0].all();
+        assert_eq!((whole.from, whole.to, whole.sentences), (1, 15, 60));
+        assert!((whole.token_accuracy.unwrap() - 30.0 * 3.0 / (30.0 * 16.0)).abs() < 1e-12);
+        // The mean of the two seeds is 50 ahead where sentences are long.
+        let found = comparisons(&scored, &test);
+        let told: Vec<_> = found.iter().map(|it| (it.a.as_str(), it.b.as_str(), it.from, it.to)).collect();
+        assert_eq!(told, [("strong", "weak", 1, 15), ("strong", "weak", 11, 15)]);
+        let Difference { difference, low, high, .. } = found[1].difference;
+        assert_eq!((difference, low, high), (50.0, 50.0, 50.0));
+    }
 }

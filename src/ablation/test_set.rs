@@ -11,7 +11,7 @@ use crate::metrics::by_length::{self, Bin};
 use crate::metrics::{BleuConfig, Tokenization};
 
 /// Source words of the sentences whose alignments are shown.
-const SHOWN: [usize; 3] = [8, 16, 32];
+pub(super) const SHOWN: [usize; 3] = [8, 16, 32];
 
 /// What every variant is judged on.
 #[derive(Clone, Debug)]
@@ -87,9 +87,12 @@ fn shown(lengths: &[usize]) -> Vec<usize> {
 
 fn digest(parts: [&[Pair]; 3]) -> String {
     let mut all = String::new();
-    for pair in parts.into_iter().flatten() {
-        let links = pair.links.as_ref().map(SentenceLinks::to_string).unwrap_or_default();
-        all += &format!("{}\t{}\t{links}\n", pair.source, pair.target);
+    for part in parts {
+        all += &format!("{} pairs\n", part.len());
+        for pair in part {
+            let links = pair.links.as_ref().map(SentenceLinks::to_string).unwrap_or_default();
+            all += &format!("{}\t{}\t{links}\n", pair.source, pair.target);
+        }
     }
     sha256_hex(all.as_bytes())
 }
@@ -108,7 +111,8 @@ mod tests {
     #[test]
     fn the_digest_depends_on_every_part() {
         let pair = |source: &str| Pair { source: source.into(), ..Pair::default() };
-        let [a, b] = [vec![pair("a")], vec![pair("b")]];
+        let [a, b, both] = [vec![pair("a")], vec![pair("b")], vec![pair("a"), pair("b")]];
         assert_ne!(digest([&a, &a, &b]), digest([&b, &a, &a]));
+        assert_ne!(digest([&a, &b, &a]), digest([&both, &[], &a]), "a pair that moves to another part");
     }
 }

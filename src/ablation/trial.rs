@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Progress, TestSet, Variant};
 use crate::alignment::{Alignment, AlignmentErrorRate, Entropy};
 use crate::config::{Config, keys};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::hash::sha256_hex;
 use crate::prepare::prepare;
 use crate::run::{Fresh, RunDir};
@@ -34,6 +34,8 @@ pub struct Trial {
 pub struct Judgement {
     /// Its translations.
     pub translations: Vec<String>,
+    /// Which of them the length limit ended.
+    pub cut: Vec<bool>,
     /// The log-probability of each reference with its end, and how many tokens that are.
     pub log_probs: Vec<(f64, usize)>,
     /// How well its links agree with the gold ones, reference forced, beside the floor; empty without links or attention.
@@ -46,14 +48,27 @@ pub struct Judgement {
     pub seconds: f64,
 }
 
+/// What came of a trial.
+pub(super) enum Outcome {
+    /// What its model makes of the test set.
+    Judged(Box<Judgement>),
+    /// No figures, and why.
+    Failed(String),
+    /// Somebody asked to stop.
+    Stopped,
+}
+
 /// Digits of the digest in a run's name.
 const DIGITS: usize = 8;
+/// Raised when training or judging changes within a version, so that old runs are not taken for new ones.
+const REVISION: u32 = 1;
 
 impl Trial {
     pub(super) fn new(variant: &Variant, seed: u64, test: &TestSet) -> Result<Self> {
         let mut config = variant.config.clone();
         config.train.seed = seed;
-        let all = format!("{}{}{}", keys::commented(&config)?, test.digest, env!("CARGO_PKG_VERSION"));
+        let version = format!("{} {REVISION}", env!("CARGO_PKG_VERSION"));
+        let all = format!("{}\n{}\n{version}", keys::commented(&config)?, test.digest);
         let digest = &sha256_hex(all.as_bytes())[..DIGITS];
         let run = format!("{}-{seed}-{digest}", variant.name);
         Ok(Self { variant: variant.name.clone(), seed, config, run })
@@ -64,15 +79,14 @@ impl Trial {
         runs.join(&self.run)
     }
 
-    /// What its model makes of the test set; trained and judged only if it was not before. Nothing if somebody asked to
-    /// stop.
+    /// Trained and judged only if it was not before.
     pub(super) fn conduct(
         &self,
         runs: &Path,
         test: &TestSet,
         device: &Device,
         progress: &mut dyn Progress,
-    ) -> Result<Option<Judgement>> {
+    ) -> Result<Outcome> {
         let path = self.path(runs);
         if !is_trained(&path) {
             // A run that was stopped begins anew: half of it is in no file.
@@ -83,25 +97,27 @@ impl Trial {
             let fresh = Fresh::create(&path, &self.config, &data, device)?;
             let summary = fresh.train(&self.config, &data, device, None, progress)?;
             if summary.reason == StopReason::Interrupted {
-                return Ok(None);
+                return Ok(Outcome::Stopped);
             }
             if summary.best.is_none() {
-                let message = "no model came of it, its loss was never a number: lower train.learning_rate";
-                return Err(Error::Model(format!("{} with seed {}: {message}", self.variant, self.seed)));
+                return Ok(Outcome::Failed("its loss was never a number: lower train.learning_rate".into()));
             }
         }
         let run = RunDir::find(Some(&path), runs)?;
         if let Some(judgement) = run.judgement().filter(|judgement| fits(judgement, test)) {
             progress.reused(self);
-            return Ok(Some(judgement));
+            return Ok(Outcome::Judged(Box::new(judgement)));
         }
         if progress.stop() {
-            return Ok(None);
+            return Ok(Outcome::Stopped);
         }
         progress.judges(self);
         let judgement = judge(&Translator::open(&run, device)?, test)?;
+        if judgement.log_probs.iter().any(|(log_prob, _)| !log_prob.is_finite()) {
+            return Ok(Outcome::Failed("its loss on the test set is no number".into()));
+        }
         run.write_judgement(&judgement)?;
-        Ok(Some(judgement))
+        Ok(Outcome::Judged(Box::new(judgement)))
     }
 }
 
@@ -127,6 +143,7 @@ fn judge(translator: &Translator, test: &TestSet) -> Result<Judgement> {
     let gold = test.gold.as_ref().filter(|_| translator.has_attention());
     Ok(Judgement {
         translations: translations.iter().map(|translation| translation.best().translation.clone()).collect(),
+        cut: translations.iter().map(|translation| translation.best().cut).collect(),
         log_probs: forced.log_probs(),
         links: gold.map_or_else(Vec::new, |gold| forced.error_rates(gold)),
         entropies: if translator.has_attention() { forced.entropies() } else { Vec::new() },

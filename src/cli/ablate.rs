@@ -12,11 +12,10 @@ use super::signals::Signals;
 use super::train::{Watcher, tell_reports};
 use super::{DeviceArgs, Format};
 use zhuyi::ablation::report::Report;
-use zhuyi::ablation::{self, Ask, Bin, Ending, Plan, Progress, Results, Row, TestSet, Trial, figures};
+use zhuyi::ablation::{self, Ask, Ending, Place, Plan, Progress, Results, TestSet, Trial, figures};
 use zhuyi::attention::ScoreKind;
 use zhuyi::config::{AttentionName, Config};
 use zhuyi::language::Language;
-use zhuyi::prepare::prepare;
 use zhuyi::run::Watch;
 use zhuyi::train::Event;
 
@@ -60,31 +59,39 @@ pub struct AblateArgs {
 const QUICK: [&str; 3] = ["data.train=toy:long30/train", "data.dev=toy:long30/dev", "data.test=toy:long30/test"];
 
 pub fn run(args: AblateArgs) -> anyhow::Result<()> {
-    let ask = args.ask()?;
+    let (ask, command) = (args.ask()?, command());
     let (device, signals) = (args.device.choice()?.device(), Signals::watch()?);
-    let out = args.out();
-    let test = TestSet::read(&ask.config)?;
-    let data = prepare(&ask.config)?;
+    let (test, data) = (TestSet::read(&ask.config)?, ask.prepare()?);
     tell_reports(&data);
     let plan = Plan::new(&ask, &test, &data)?;
-    let names: Vec<&str> = plan.variants.iter().map(|variant| variant.name.as_str()).collect();
-    note(&format!("variants: {}; seeds: {:?}; into {}", names.join(", "), plan.seeds, out.display()));
+    let place = Place::open(&args.out())?;
+    tell_plan(&ask, &plan, &place);
     let mut teller = Teller(Watcher { console: Console::new(), signals: &signals });
-    let results = match ablation::conduct(&plan, &test, &out, &device, &mut teller)? {
+    let results = match ablation::conduct(&plan, &test, &place, &device, &mut teller)? {
         Ending::Finished(results) => results,
         Ending::Stopped => {
+            teller.0.console.finish();
             note("stopped; the same command goes on where it was");
             return Err(signals.interrupted());
         }
     };
-    results.write(&out)?;
-    let report = Report { results: &results, plan: &plan, test: &test, command: &command() };
-    let written = report.write(&out)?;
+    results.write(&place)?;
+    let report = Report { results: &results, plan: &plan, test: &test, command: &command, place: place.path() };
+    let written = report.write(&place)?;
     written.warnings.iter().for_each(|warning| warn(warning));
     match args.format {
         Format::Json => results.rows.iter().try_for_each(print_json),
         Format::Text => print(&told(&results, &written.page)),
     }
+}
+
+fn tell_plan(ask: &Ask, plan: &Plan, place: &Place) {
+    let train = &ask.config.train;
+    if train.max_minutes.is_some() || train.patience.is_some() {
+        note("train.max_minutes and train.patience don't count here: every variant gets as many updates");
+    }
+    let names: Vec<&str> = plan.variants.iter().map(|variant| variant.name.as_str()).collect();
+    note(&format!("variants: {}; seeds: {:?}; into {}", names.join(", "), plan.seeds, place.path().display()));
 }
 
 impl AblateArgs {
@@ -138,6 +145,10 @@ impl Progress for Teller<'_> {
     fn judges(&mut self, _: &Trial) {
         note("translating the test set");
     }
+
+    fn failed(&mut self, trial: &Trial, why: &str) {
+        warn(&format!("{} with seed {}: {why}; it is left out", trial.variant, trial.seed));
+    }
 }
 
 /// The command as it was typed, so that it can be typed again.
@@ -150,28 +161,23 @@ fn command() -> String {
             format!("'{}'", word.replace('\'', "'\\''"))
         }
     };
-    std::iter::once("zhuyi".to_owned()).chain(std::env::args().skip(1).map(quoted)).collect::<Vec<_>>().join(" ")
+    std::iter::once("zhuyi".to_owned())
+        .chain(std::env::args_os().skip(1).map(|word| quoted(word.to_string_lossy().into_owned())))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// The figures in few words, and where the report is.
 fn told(results: &Results, page: &Path) -> String {
     let longest =
         results.rows.first().and_then(|row| row.by_length.last()).map(figures::lengths).unwrap_or_default();
-    let measure = results.rows.first().map(|row| row.measure.name().to(Language::English).to_owned());
+    let measure = results.rows.first().map(|row| row.measure.head().to(Language::English).to_owned());
     let mut lines =
         vec![["variant".into(), "parameters".into(), measure.unwrap_or_default(), format!("at {longest} words")]];
     for variant in figures::by_variant(&results.rows) {
-        let score = |bin: fn(&Row) -> Option<&Bin>| {
-            let score = variant.mean(|row| Some(row.measure.of(bin(row)?)));
-            score.map_or("–".into(), |score| format!("{score:.2}"))
-        };
-        let parameters = variant.rows.first().map_or(0, |row| row.parameters).to_string();
-        lines.push([
-            variant.name.into(),
-            parameters,
-            score(|row| Some(&row.all)),
-            score(|row| row.by_length.last()),
-        ]);
+        let parameters = variant.rows[0].parameters.to_string();
+        let [all, longest] = [variant.score(), variant.at_longest()].map(|score| format!("{score:.2}"));
+        lines.push([variant.name.into(), parameters, all, longest]);
     }
     let width = |column: usize| lines.iter().map(|line| line[column].len()).max().unwrap_or_default();
     let widths = [0, 1, 2, 3].map(width);

@@ -172,12 +172,30 @@ fn of_results(paths: &[&PathBuf], shown: Shown, language: Language) -> Result<St
     let mut rows: Vec<Row> = Vec::new();
     for path in paths {
         let unfit = |why| Error::data(path, format!("not the results.json of an ablation: {why}"));
-        rows.extend(serde_json::from_str::<Vec<Row>>(&read::text(path)?).map_err(unfit)?);
+        let read = serde_json::from_str::<Vec<Row>>(&read::text(path)?).map_err(unfit)?;
+        // Of several ablations, variants of one name are not one variant.
+        let folder = path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+        let from = if paths.len() > 1 { format!("{folder}: ") } else { String::new() };
+        rows.extend(read.into_iter().map(|row| Row { variant: format!("{from}{}", row.variant), ..row }));
     }
+    check_alike(&rows, shown)?;
     match shown {
         Shown::Length => figures::by_length(&rows, language),
         Shown::Loss => figures::learning_of(&rows, Learning::Loss, language),
         Shown::Bleu => figures::learning_of(&rows, Learning::Bleu, language),
         Shown::Sizes => figures::sizes(&rows, language),
+    }
+}
+
+/// Refuses to draw scores over each other that are of other lengths or another measure.
+fn check_alike(rows: &[Row], shown: Shown) -> Result<()> {
+    let kind = |row: &Row| (row.measure, row.by_length.iter().map(|bin| (bin.from, bin.to)).collect::<Vec<_>>());
+    let by_length = matches!(shown, Shown::Length | Shown::Sizes);
+    match rows.iter().find(|row| by_length && kind(row) != kind(&rows[0])) {
+        Some(other) => Err(Error::Usage(format!(
+            "`{}` was judged on sentences of other lengths, or by another measure, than `{}`: draw them apart",
+            other.variant, rows[0].variant
+        ))),
+        None => Ok(()),
     }
 }

@@ -66,7 +66,8 @@ fn draw(chart: &Chart<'_>) -> std::io::Result<String> {
     // A title may be wider than what it stands over.
     let right = (LEFT + WIDTH + names + 64.0).max(LEFT + WIDTH / 2.0 + width(chart.title, TITLE) / 2.0 + 8.0);
     let mut svg = Svg::new(right, TOP + HEIGHT + 60.0, chart.title)?;
-    let ends = if chart.x.len() > MOST_PLACES { Ends::Round } else { Ends::Theirs };
+    let by_ticks = chart.x.len() > MOST_PLACES && chart.places.is_empty();
+    let ends = if by_ticks { Ends::Round } else { Ends::Theirs };
     let across = Axis::new(chart.scales[0], chart.x.iter().copied(), ends, WIDTH);
     let bands = chart.series.iter().flat_map(|series| series.band.iter().flatten());
     let values = chart.series.iter().flat_map(|series| &series.values).chain(bands).copied();
@@ -116,9 +117,11 @@ fn axes(svg: &mut Svg, chart: &Chart<'_>, across: &Axis, up: &Axis) -> std::io::
     let named = |(i, &x): (usize, &f64)| {
         Some((across.place(x)?, chart.places.get(i).cloned().unwrap_or_else(|| number(x))))
     };
+    // Of many places that have names, as many are named as there is room for; of other many, round numbers.
+    let every = chart.x.len().div_ceil(MOST_PLACES).max(1);
     let places: Vec<(f32, String)> = match chart.x.len() {
-        few if few <= MOST_PLACES => chart.x.iter().enumerate().filter_map(named).collect(),
-        _ => across.ticks(),
+        many if many > MOST_PLACES && chart.places.is_empty() => across.ticks(),
+        _ => chart.x.iter().enumerate().step_by(every).filter_map(named).collect(),
     };
     for (x, label) in places {
         svg.text([LEFT + x, TOP + HEIGHT + 18.0], &label, tick)?;
@@ -291,5 +294,29 @@ mod tests {
         let right = format!("{left},{} {right},{} {right},{} {left},{}", y(0.0), y(80.0), y(100.0), y(50.0));
         assert_eq!(area.attribute("points"), Some(right.as_str()));
         assert!(document.descendants().any(|node| node.text() == Some("11–20")));
+    }
+
+    /// Of many named places some are named, and none by its number.
+    #[test]
+    fn many_places_keep_their_names() {
+        let x: Vec<f64> = (0..30).map(f64::from).collect();
+        let places: Vec<String> = (0..30).map(|place| format!("p{place}")).collect();
+        let drawn = svg(&Chart {
+            title: "t",
+            axes: ["x", "y"],
+            scales: [Scale::Linear; 2],
+            x: &x,
+            places: &places,
+            series: &[series("a", &x)],
+        })
+        .unwrap();
+        let document = roxmltree::Document::parse(&drawn).unwrap();
+        let bottom = (TOP + HEIGHT + 18.0).to_string();
+        let named: Vec<&str> = document
+            .descendants()
+            .filter(|node| node.has_tag_name("text") && node.attribute("y") == Some(&bottom))
+            .filter_map(|node| node.text())
+            .collect();
+        assert_eq!(named, ["p0", "p3", "p6", "p9", "p12", "p15", "p18", "p21", "p24", "p27"]);
     }
 }

@@ -40,6 +40,7 @@ const FORMAT: u32 = 1;
 
 const CONFIG: &str = "config.toml";
 const MANIFEST: &str = "manifest.json";
+const TOKENIZERS: &str = "tokenizer";
 const SOURCE_TOKENIZER: &str = "tokenizer/source.json";
 const TARGET_TOKENIZER: &str = "tokenizer/target.json";
 const MODEL: &str = "model.safetensors";
@@ -266,17 +267,29 @@ impl RunDir {
         serde_json::from_str(&fs::read_to_string(self.0.join(JUDGEMENT)).ok()?).ok()
     }
 
-    /// Removes it, unless it is no run.
+    /// Removes what is left of a run. It is renamed first, so that whatever comes between leaves nothing under its name.
     ///
     /// # Errors
-    /// A directory without what a run begins with; what the system refuses.
+    /// A directory that holds anything but the files of a run; what the system refuses.
     pub fn remove(path: &Path) -> Result<()> {
-        let is_run = [CONFIG, MANIFEST].iter().any(|name| path.join(name).is_file());
-        let is_empty = fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
-        if !is_run && !is_empty {
-            return Err(Error::data(path, "this is no run, so it is not removed: move it away"));
+        let entries = fs::read_dir(path).map_err(Error::io(path))?;
+        let names =
+            entries.map(|entry| Ok(entry.map_err(Error::io(path))?.file_name().to_string_lossy().into_owned()));
+        for name in names.collect::<Result<Vec<_>>>()? {
+            let whole = name.strip_suffix(".part").unwrap_or(&name);
+            if ![CONFIG, MANIFEST, MODEL, LOG, JUDGEMENT, TOKENIZERS].contains(&whole) {
+                let message = format!("`{name}` is none of a run's files, so nothing is removed: move it away");
+                return Err(Error::data(path, message));
+            }
         }
-        fs::remove_dir_all(path).map_err(Error::io(path))
+        let mut aside = path.as_os_str().to_owned();
+        aside.push(".removed");
+        let aside = PathBuf::from(aside);
+        if aside.exists() {
+            fs::remove_dir_all(&aside).map_err(Error::io(&aside))?;
+        }
+        fs::rename(path, &aside).map_err(Error::io(path))?;
+        fs::remove_dir_all(&aside).map_err(Error::io(&aside))
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
@@ -320,5 +333,30 @@ impl Log {
         let mut json = serde_json::to_value(event).map_err(|why| Error::Model(why.to_string()))?;
         json["seconds"] = serde_json::json!((seconds * 1000.0).round() / 1000.0);
         writeln!(self.file, "{json}").map_err(Error::io(&self.path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_a_runs_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("it");
+        // What a kill may leave: of the first file half, of a removal what was not yet gone.
+        for names in [&["config.toml.part"][..], &["model.safetensors", "log.jsonl"], &[]] {
+            fs::create_dir_all(path.join(if names.is_empty() { "tokenizer" } else { "" })).unwrap();
+            names.iter().for_each(|name| fs::write(path.join(name), "x").unwrap());
+            RunDir::remove(&path).unwrap();
+            assert!(!path.exists() && fs::read_dir(folder.path()).unwrap().next().is_none(), "{names:?}");
+        }
+        fs::create_dir_all(&path).unwrap();
+        for name in ["config.toml", "thesis.tex"] {
+            fs::write(path.join(name), "x").unwrap();
+        }
+        let message = RunDir::remove(&path).unwrap_err().to_string();
+        assert!(message.contains("`thesis.tex` is none of a run's files"), "{message}");
+        assert!(path.join("config.toml").is_file() && path.join("thesis.tex").is_file());
     }
 }

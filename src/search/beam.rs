@@ -119,10 +119,9 @@ struct Live {
 impl Live {
     /// A translation of so many tokens and these looks, the end counted if it was reached.
     fn end(&self, log_prob: f64, length: usize, looks: &[Rc<Look>], ranking: Ranking, cut: bool) -> Hypothesis {
-        let looks = || looks.iter().map(Rc::as_ref);
-        let lost = coverage_penalty(ranking.coverage_penalty, looks(), ranking.source);
-        let score = ranking.length_penalty.score(log_prob, length) + lost;
-        Hypothesis { tokens: self.tokens.clone(), log_prob, score, attention: looks().cloned().collect(), cut }
+        let score = ranking.score(log_prob, length, looks);
+        let attention = looks.iter().map(|look| look.as_ref().clone()).collect();
+        Hypothesis { tokens: self.tokens.clone(), log_prob, score, attention, cut }
     }
 }
 
@@ -132,6 +131,13 @@ struct Ranking {
     length_penalty: LengthPenalty,
     coverage_penalty: f64,
     source: usize,
+}
+
+impl Ranking {
+    fn score(self, log_prob: f64, length: usize, looks: &[Rc<Look>]) -> f64 {
+        let lost = coverage_penalty(self.coverage_penalty, looks.iter().map(Rc::as_ref), self.source);
+        self.length_penalty.score(log_prob, length) + lost
+    }
 }
 
 /// One sentence's search.
@@ -251,7 +257,7 @@ impl Sentence {
     /// Whether something that lives is better, as long as it is, than everything that has ended.
     fn is_behind(&self, live: &[Live]) -> bool {
         let best = self.finished.iter().map(|ended| ended.score).fold(f64::NEG_INFINITY, f64::max);
-        let as_it_is = |live: &Live| self.ranking.length_penalty.score(live.log_prob, live.tokens.len());
+        let as_it_is = |live: &Live| self.ranking.score(live.log_prob, live.tokens.len(), &live.attention);
         live.iter().any(|live| as_it_is(live) > best)
     }
 

@@ -147,7 +147,7 @@ fn a_killed_ablation_goes_on_where_it_was() {
     // Another config is another run; what was there stays.
     let told = stderr(&mut small(&folder, &["--quick", "--out", "killed", "--set", "train.seed=7"]), 0);
     assert!(!told.contains("done before"), "{told}");
-    assert_eq!(std::fs::read_dir(folder.path("killed/runs")).unwrap().count(), 6 + 1);
+    assert_eq!(std::fs::read_dir(folder.path("killed/runs")).unwrap().count(), 6 + 1, "with the lock");
 }
 
 #[test]
@@ -160,7 +160,12 @@ fn what_cannot_be_meant_is_told_before_anything_is_trained() {
         (&["--sizes", "63"], 2, "even"),
         (&["--attention", "general", "--sizes", "64"], 2, "add none"),
         (&["--set", "train.epochs=3"], 2, "max_epochs"),
-        (&["--set", "attention.max_positions=20", "--attention", "none,location"], 1, "location: pair"),
+        (
+            &["--set", "attention.max_positions=20", "--attention", "none,location"],
+            1,
+            "location: the data has sources",
+        ),
+        (&["--set", "search.max_source=40"], 1, "none: pair"),
         (&["--config", "no.toml"], 1, "no.toml"),
     ] {
         let told = stderr(zhuyi(&folder).args(["ablate", "--out", "out"]).args(arguments), code);
@@ -168,11 +173,10 @@ fn what_cannot_be_meant_is_told_before_anything_is_trained() {
         let runs = std::fs::read_dir(folder.path("out/runs"));
         assert!(!runs.into_iter().flatten().flatten().any(|run| run.path().is_dir()), "{arguments:?}");
     }
-    // Somebody else's folder under a run's name is not removed.
-    std::fs::create_dir_all(folder.path("mine")).unwrap();
-    folder.write("mine/runs", "not a folder");
-    stderr(&mut small(&folder, &["--quick", "--out", "mine"]), 1);
-    assert_eq!(folder.read("mine/runs"), "not a folder");
+    // Nothing of somebody else's is written over.
+    folder.write("report.md", "mine");
+    let told = stderr(zhuyi(&folder).args(["ablate", "--quick", "--out", "."]), 1);
+    assert!(told.contains("no ablation's") && folder.read("report.md") == "mine", "{told}");
 }
 
 /// Known fault P8: whatever the data holds, pages and pictures are well-formed and show it as text.
@@ -241,6 +245,10 @@ fn pictures_come_from_the_figures_alone() {
     assert!(ODD.read("run.svg").contains(&*run.file_name().unwrap().to_string_lossy()));
     let told = stderr(zhuyi(&ODD).args(["plot", "curves", "--show", "length"]).arg(&run), 2);
     assert!(told.contains("--show loss or bleu"), "{told}");
+    // Of two ablations, what has one name is not one variant.
+    let two = ["plot", "curves", "ablation/odd/results.json", "ablation/odd/results.json", "--out", "two.svg"];
+    zhuyi(&ODD).args(two).assert().success();
+    assert!(ODD.read("two.svg").contains(">odd: additive<"));
     let told = stderr(zhuyi(&ODD).args(["plot", "curves", "test.tsv"]), 1);
     assert!(told.contains("test.tsv: not the results.json"), "{told}");
 }

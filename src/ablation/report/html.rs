@@ -1,10 +1,9 @@
 //! A report as a page that stands alone, pictures and all.
 
-use super::content::{Block, Figure};
+use super::block::{Block, Figure};
 use super::marked::Marked;
 use crate::language::{Language, text};
-use crate::page::{self, escape};
-use crate::text::normalize::printable;
+use crate::page::{self, coded, shown};
 
 const STYLE: &str = "\
 body{max-width:72rem}p{max-width:46rem}.figures{display:grid;gap:1rem;align-items:start;\
@@ -32,7 +31,12 @@ fn told(block: &Block, language: Language) -> String {
     match block {
         Block::Heading(text) => format!("<h2>{}</h2>\n", shown(text)),
         Block::Say(text) => format!("<p>{}</p>\n", coded(text)),
-        Block::Table(rows) => table(rows),
+        Block::Table(rows) => {
+            let cell = |cell: &String, head: bool| {
+                if head { format!("<th>{}</th>", coded(cell)) } else { format!("<td>{}</td>", coded(cell)) }
+            };
+            page::table(rows, cell)
+        }
         Block::Figures(figures) => {
             let class = ["figures", "figures one", "figures two"].get(figures.len()).unwrap_or(&"figures");
             let figures: String = figures.iter().map(|it| figure(it, language)).collect();
@@ -65,34 +69,6 @@ fn figure(figure: &Figure, language: Language) -> String {
     )
 }
 
-/// A table that scrolls where it is too wide for the page.
-fn table(rows: &[Vec<String>]) -> String {
-    let row = |(i, cells): (usize, &Vec<String>)| {
-        let cell = |(column, cell): (usize, &String)| match (i, column) {
-            (0, _) | (_, 0) => format!("<th>{}</th>", coded(cell)),
-            _ => format!("<td>{}</td>", coded(cell)),
-        };
-        format!("<tr>{}</tr>\n", cells.iter().enumerate().map(cell).collect::<String>())
-    };
-    let dense = if rows.first().is_some_and(|head| head.len() > 8) { " class=\"dense\"" } else { "" };
-    let rows: String = rows.iter().enumerate().map(row).collect();
-    format!("<div class=\"wide\"><table{dense}>\n{rows}</table></div>\n")
-}
-
 fn piece(piece: &Marked) -> String {
     if piece.right { shown(&piece.text) } else { format!("<mark>{}</mark>", shown(&piece.text)) }
-}
-
-/// What stands between backticks is code.
-fn coded(text: &str) -> String {
-    let piece = |(i, piece): (usize, &str)| match i % 2 {
-        0 => shown(piece),
-        _ => format!("<code>{}</code>", shown(piece)),
-    };
-    text.split('`').enumerate().map(piece).collect()
-}
-
-/// Text as text, whatever it holds.
-fn shown(text: &str) -> String {
-    escape(&*printable(text)).into_owned()
 }

@@ -1,6 +1,6 @@
 //! A report as Markdown, with its pictures beside it.
 
-use super::content::Block;
+use super::block::Block;
 use super::marked::Marked;
 use crate::text::normalize::printable;
 
@@ -38,11 +38,11 @@ fn table(rows: &[Vec<String>]) -> String {
     line(head) + &rule + &rows.iter().map(line).collect::<String>()
 }
 
-/// What is wrong is struck through in bold marks, which every reader of Markdown shows.
+/// What is wrong is bold, in tags: Markdown's own marks don't work between Chinese signs.
 fn piece(piece: &Marked) -> String {
     let text = plain(&piece.text);
     let (space, word) = text.split_at(text.len() - text.trim_start().len());
-    if piece.right || word.is_empty() { text.clone() } else { format!("{space}**{word}**") }
+    if piece.right || word.is_empty() { text.clone() } else { format!("{space}<b>{word}</b>") }
 }
 
 /// Text as text: what Markdown or HTML would take for a sign is escaped.
@@ -53,7 +53,7 @@ fn plain(text: &str) -> String {
             '<' => plain += "&lt;",
             '>' => plain += "&gt;",
             '&' => plain += "&amp;",
-            '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '|' | '~' | '!' => {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '|' | '~' | '!' | '$' => {
                 plain.push('\\');
                 plain.push(c);
             }

@@ -27,27 +27,22 @@ pub fn marked(translation: &str, reference: &str) -> Vec<Marked> {
     joined
 }
 
+/// Words and characters, each with the space before it.
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     for (i, word) in text.split_whitespace().enumerate() {
-        let mut space = if i > 0 { " " } else { "" };
-        let mut spaced = String::new();
-        // Text that has spaces is cut there, in whatever script; else a word is cut into its characters.
-        let alone = !text.trim().contains(' ');
+        let mut piece = if i > 0 { " ".to_owned() } else { String::new() };
         for c in word.chars() {
-            if alone && is_unspaced(c) {
-                if !spaced.is_empty() {
-                    pieces.push(format!("{space}{}", std::mem::take(&mut spaced)));
-                    space = "";
-                }
-                pieces.push(format!("{space}{c}"));
-                space = "";
-            } else {
-                spaced.push(c);
+            if is_unspaced(c) && !piece.trim().is_empty() {
+                pieces.push(std::mem::take(&mut piece));
+            }
+            piece.push(c);
+            if is_unspaced(c) {
+                pieces.push(std::mem::take(&mut piece));
             }
         }
-        if !spaced.is_empty() {
-            pieces.push(format!("{space}{spaced}"));
+        if !piece.is_empty() {
+            pieces.push(piece);
         }
     }
     pieces
@@ -91,6 +86,8 @@ mod tests {
         assert_eq!(told("猫 吃 鱼", "猫 吃 鱼"), "猫 吃 鱼");
         assert_eq!(told("猫 看见 鱼", "猫 吃 鱼"), "猫[ 看见] 鱼");
         assert_eq!(told("猫吃狗", "猫吃鱼"), "猫吃[狗]");
+        assert_eq!(told("我用它写", "我用 Python 写"), "我用[它]写");
+        assert_eq!(told("我用 Python写 a", "我用Python 写 a"), "我用 Python写 a");
         assert_eq!(told("a b a b", "b a"), "[a] b a[ b]");
         assert_eq!(told("x a", "a b"), "[x] a");
         assert_eq!(told("", "a"), "");

@@ -1,21 +1,27 @@
 //! The report of an ablation: what was measured, in words, tables and pictures, as a page and as Markdown, in English and
 //! Chinese.
 
-mod content;
+mod block;
 mod html;
+mod lead;
 mod markdown;
 mod marked;
+mod method;
+mod pictures;
+mod tables;
 mod words;
+mod writer;
 
 use std::path::{Path, PathBuf};
 
-pub use content::{Block, Figure};
+pub use block::{Block, Figure};
 pub use marked::{Marked, marked};
 
-use super::{Plan, Results, TestSet};
+use super::{Place, Plan, Results, TestSet};
 use crate::error::{Error, Result};
 use crate::language::Language;
 use crate::run::write_whole;
+use writer::Writer;
 
 /// What a report tells of.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +34,8 @@ pub struct Report<'a> {
     pub test: &'a TestSet,
     /// The command that made it.
     pub command: &'a str,
+    /// The ablation's directory, as it was named.
+    pub place: &'a Path,
 }
 
 /// What was written.
@@ -45,17 +53,21 @@ const PAGES: &str = "report";
 const FIGURES: &str = "figures";
 
 impl Report<'_> {
-    /// Writes the pages, their Markdown and every picture into a directory.
+    /// Writes the pages, their Markdown and every picture into an ablation's directory.
     ///
     /// # Errors
     /// What the system refuses.
-    pub fn write(&self, out: &Path) -> Result<Written> {
-        let pages = out.join(PAGES);
+    pub fn write(&self, place: &Place) -> Result<Written> {
+        let (out, pages) = (place.path(), place.path().join(PAGES));
         let figures = pages.join(FIGURES);
+        // Pictures of variants that are no longer asked for would stand beside the others.
+        if figures.exists() {
+            std::fs::remove_dir_all(&figures).map_err(Error::io(&figures))?;
+        }
         std::fs::create_dir_all(&figures).map_err(Error::io(&figures))?;
         let mut written = Written { page: pages.join(page_name(Language::English)), ..Written::default() };
         for language in Language::ALL {
-            let (title, blocks) = (words::title().to(language).to_owned(), content::blocks(self, language)?);
+            let (title, blocks) = (words::title().to(language).to_owned(), Writer::new(self, language).blocks()?);
             for figure in blocks.iter().flat_map(Block::figures) {
                 write_whole(&figures.join(figure.file("svg")), figure.svg.as_bytes())?;
                 if let Some(warning) = write_png(figure, &figures)? {

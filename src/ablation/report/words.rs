@@ -4,7 +4,7 @@ use crate::attention::ScoreKind;
 use crate::language::{Text, text};
 
 pub fn title() -> Text {
-    text!("What attention is worth", "注意力值多少")
+    text!("What attention is worth", "注意力的作用有多大")
 }
 
 /// What a control can't do, and why; nothing for what is no control.
@@ -13,11 +13,11 @@ pub fn limit(score: &str) -> Option<Text> {
         return Some(text!(
             "`linear` is a control. Its score is one number of the query plus one number of the key. The query's number is \
              the same for every key of a step and cancels in the softmax, so every word of a translation looks at the same \
-             places: the decoder gets one fixed vector again, a learnt mean of the source instead of its last state. It can \
-             do no better than a single vector does.",
+             places: the decoder gets one fixed vector again, a learnt mean of the source instead of its last state, with \
+             the same bottleneck.",
             "`linear` 是对照。它的得分是查询的一个数加上键的一个数。查询的那个数对同一步的每个键都相同，在 softmax 中被消去，\
-             所以译文的每个词都看同样的位置：解码器得到的仍是一个固定的向量，只是用学到的加权平均代替了最后的状态。\
-             它不会比单个向量好多少。"
+             所以译文的每个词都看同样的位置：解码器得到的仍是一个固定的向量，只是用学到的加权平均代替了最后的状态，\
+             瓶颈依旧。"
         ));
     }
     if score == ScoreKind::Location.name() {
@@ -32,9 +32,29 @@ pub fn limit(score: &str) -> Option<Text> {
     None
 }
 
-/// How the figures were made.
-pub fn method(seeds: usize) -> Vec<Text> {
-    let spread = match seeds {
+/// What all variants share.
+pub fn fair() -> Text {
+    text!(
+        "All variants have the same tokenizers, the same batches in the same order and as many updates; encoder and decoder \
+         are built alike and only the attention differs. The model of each run is the best on the dev set; the test set \
+         decides nothing.",
+        "所有变体的分词器相同，批次及其顺序相同，更新次数相同；编码器和解码器的构造相同，不同的只有注意力。\
+         每次训练取开发集上最好的模型；测试集不参与任何选择。"
+    )
+}
+
+/// What the wide baseline is.
+pub fn wide() -> Text {
+    text!(
+        "`none-wide` is the baseline with encoder and decoder widened until it has at least as many parameters as the largest \
+         variant that looks.",
+        "`none-wide` 是把编码器和解码器加宽、参数不少于最大的注意力变体的基线。"
+    )
+}
+
+/// What seeds tell.
+pub fn seeds(n: usize) -> Text {
+    match n {
         1 => text!(
             "One seed was trained; how much another would change is not in these figures.",
             "只训练了一个随机种子；换一个种子会变多少，这里看不出来。"
@@ -42,25 +62,20 @@ pub fn method(seeds: usize) -> Vec<Text> {
         n => text!(
             "{n} seeds were trained. Scores are means over them, ± is their standard deviation, and the bounds of bands \
              are averaged.",
-            "训练了 {n} 个随机种子。得分是它们的平均，± 是标准差，误差带的上下界也取平均。"
+            "训练了 {n} 个随机种子。得分是它们的平均，± 是标准差，置信带的上下界也取平均。"
         ),
-    };
-    vec![
-        text!(
-            "All variants have the same encoder and decoder, the same tokenizers and batches in the same order, and as many \
-             updates; only the attention differs. `none-wide` is the baseline with its encoder and decoder widened until it \
-             has at least as many parameters as the largest variant. The model of each run is the best by its dev set; the \
-             test set was looked at once.",
-            "所有变体的编码器、解码器、分词器相同，批次及其顺序相同，更新次数相同；不同的只有注意力。`none-wide` \
-             是把编码器和解码器加宽、参数不少于最大变体的基线。每次训练取开发集上最好的模型；测试集只看一次。"
-        ),
-        spread,
-        text!(
-            "Bands hold 95 of 100 bootstrap samples of the test sentences of those lengths (1,000 samples). p is that of a \
-             paired bootstrap test over the same samples (Koehn 2004): how likely a difference as large is if there is none. \
-             Alignment error rates and entropies are with the reference forced. BLEU is sacreBLEU's.",
-            "误差带含对该长度的测试句做 1000 次自助抽样所得结果的 95%。p 来自同样样本上的配对自助检验（Koehn 2004）：\
-             假如没有差别，出现这么大的差别有多大可能。对齐错误率和熵是在强制输出参考译文时测得的。BLEU 与 sacreBLEU 一致。"
-        ),
-    ]
+    }
+}
+
+/// What bands and p mean, and what they don't.
+pub fn bands() -> Text {
+    text!(
+        "Bands hold 95 of 100 bootstrap samples of the test sentences of those lengths (1,000 samples). p is that of a \
+         paired bootstrap over the same samples, as sacreBLEU computes it: how likely a difference as large is if there is \
+         none. Both are about the choice of sentences, not of seeds; and the variant that is best on some sentences is \
+         named by the same sentences. Alignment error rates and entropies are with the reference forced.",
+        "置信带含对该长度的测试句做 1000 次自助抽样所得结果的 95%。p 来自同样样本上的配对自助检验，算法与 sacreBLEU 相同：\
+         假如没有差别，出现这么大的差别有多大可能。两者说的是句子的选取，不是种子的选取；而“最好的变体”也是用同样的句子选出来的。\
+         对齐错误率和熵是在强制输出参考译文时测得的。"
+    )
 }
