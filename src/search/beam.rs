@@ -3,8 +3,8 @@
 //! At each step the best 2k continuations of a sentence are looked at, in the order of their score, ties
 //! to the lower token. Those that end the sentence and stand among the first k are finished; the first k
 //! others live on. A sentence is done with k finished hypotheses, the best of which is at least as good as what lives
-//! would be if it ended where it is (then its rows leave the batch), or at its length limit, where what still lives is
-//! taken as it is and marked as cut. What was cut comes after all that ended: who writes in circles is sure of every word.
+//! would be if it ended where it is (then its rows leave the batch), or at its length limit. There what still lives is
+//! taken as it is and marked as cut, unless k have ended: who writes in circles is sure of every word.
 //!
 //! fairseq and others are done with any k: of a model that is sure of every token, the second best way to go on is often to
 //! end, and after k such steps the search would be over with k stumps, while the sure one still lives.
@@ -168,7 +168,7 @@ fn insert(best: &mut Vec<Candidate>, candidate: Candidate, most: usize) {
 pub fn beam_search<S: Stepper>(stepper: &mut S, state: S::State, request: &Request<'_>) -> Vec<Vec<Hypothesis>> {
     let mut sentences: Vec<Sentence> = (0..request.limits.len()).map(|i| Sentence::new(request, i)).collect();
     let mut state = Some(state);
-    sentences.iter_mut().for_each(Sentence::cut_at_limit);
+    sentences.iter_mut().for_each(|sentence| sentence.cut_at_limit(request.beam));
     // At first every sentence has one row; those with a limit of 0 have none left.
     let running: Vec<usize> = (0..sentences.len()).filter(|&i| !sentences[i].live.is_empty()).collect();
     if running.len() < sentences.len() {
@@ -249,7 +249,7 @@ impl Sentence {
         }
         let done = self.finished.len() >= request.beam && !self.is_behind(&next);
         self.live = if done { Vec::new() } else { next };
-        self.cut_at_limit();
+        self.cut_at_limit(request.beam);
         parents.truncate(self.live.len());
         parents
     }
@@ -287,11 +287,15 @@ impl Sentence {
         best
     }
 
-    /// Takes what lives as it is, once it has as many tokens as it may have.
-    fn cut_at_limit(&mut self) {
-        if self.live.first().is_some_and(|hypothesis| hypothesis.tokens.len() >= self.limit) {
+    /// Goes no further once what lives has as many tokens as it may have.
+    fn cut_at_limit(&mut self, beam: usize) {
+        if self.live.first().is_none_or(|hypothesis| hypothesis.tokens.len() < self.limit) {
+            return;
+        }
+        if self.finished.len() < beam {
             self.cut();
         }
+        self.live.clear();
     }
 
     fn cut(&mut self) {
@@ -302,7 +306,7 @@ impl Sentence {
 
     fn ranked(mut self, beam: usize) -> Vec<Hypothesis> {
         // Stable: of equals the one that was found first stays first.
-        self.finished.sort_by(|a, b| a.cut.cmp(&b.cut).then(b.score.total_cmp(&a.score)));
+        self.finished.sort_by(|a, b| b.score.total_cmp(&a.score));
         self.finished.truncate(beam);
         self.finished
     }
