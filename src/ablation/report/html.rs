@@ -13,7 +13,8 @@ grid-template-columns:repeat(auto-fill,minmax(min(100%,21rem),1fr))}.figures.one
 figcaption{color:var(--faint);font-size:.85rem}nav{color:var(--faint)}\
 dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.2rem .9rem;margin:1rem 0}\
 dt{color:var(--faint)}dd{margin:0}mark{background:none;color:inherit;text-decoration:underline wavy #d55e00 1.5px;\
-text-underline-offset:.2em}@media print{.figures{grid-template-columns:1fr 1fr}div.wide table{font-size:8pt}}\
+text-underline-offset:.2em}@media print{.figures,.figures.two{grid-template-columns:1fr 1fr}div.wide{overflow:visible}\
+th{white-space:normal}div.wide table th,div.wide table td{font-size:7pt;padding:.1rem .25rem}}\
 @media(max-width:40rem){dl{grid-template-columns:minmax(0,1fr)}dd{margin-bottom:.5rem}}";
 
 /// A report as a page.
