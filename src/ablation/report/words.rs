@@ -73,9 +73,10 @@ pub fn bands() -> Text {
         "Bands hold 95 of 100 bootstrap samples of the test sentences of those lengths (1,000 samples). p is that of a \
          paired bootstrap over the same samples, as sacreBLEU computes it: how likely a difference as large is if there is \
          none. Both are about the choice of sentences, not of seeds; and the variant that is best on some sentences is \
-         named by the same sentences. Alignment error rates and entropies are with the reference forced.",
+         named by the same sentences. Alignment error rates and entropies are with the reference forced; tokens a second are those of \
+         training, with whatever else the machine had to do.",
         "置信带含对该长度的测试句做 1000 次自助抽样所得结果的 95%。p 来自同样样本上的配对自助检验，算法与 sacreBLEU 相同：\
          假如没有差别，出现这么大的差别有多大可能。两者说的是句子的选取，不是种子的选取；而“最好的变体”也是用同样的句子选出来的。\
-         对齐错误率和熵是在强制输出参考译文时测得的。"
+         对齐错误率和熵是在强制输出参考译文时测得的；词元/秒是训练速度，受机器上其他任务影响。"
     )
 }
