@@ -116,6 +116,7 @@ fn length_curve(variant: &OfVariant<'_>, places: usize) -> Series {
         name: variant.name.to_owned(),
         values: (0..places).map(|place| at(place, &|row, bin| row.measure.of(bin))).collect(),
         band: (0..places).map(|place| [0, 1].map(|side| at(place, &|_, bin| bin.band[side]))).collect(),
+        colour: None,
     }
 }
 
@@ -167,6 +168,7 @@ pub fn learning(learners: &[Learner<'_>], shown: Learning, language: Language) -
             name: learner.name.clone(),
             values: steps.iter().map(|step| at(step, mean)).collect(),
             band: if learner.runs.len() > 1 { band.collect() } else { Vec::new() },
+            colour: None,
         }
     };
     let series: Vec<Series> = learners.iter().zip(&all).map(series).collect();
@@ -211,24 +213,25 @@ fn learner<'a>(variant: OfVariant<'a>) -> Learner<'a> {
 /// None that a user could cause.
 pub fn sizes(rows: &[Row], language: Language) -> Result<String> {
     let Some(first) = rows.first() else { return empty() };
+    let variants = by_variant(rows);
     let (vectors, lookers): (Vec<_>, Vec<_>) =
-        by_variant(rows).into_iter().partition(|variant| variant.rows.iter().all(|row| is_vector(row)));
+        variants.iter().enumerate().partition(|(_, variant)| is_vector(variant.rows[0]));
     let mut of_size: Vec<(usize, f64)> =
-        vectors.iter().filter_map(|variant| Some((variant.rows.first()?.context, variant.at_longest()))).collect();
+        vectors.iter().map(|(_, variant)| (variant.rows[0].context, variant.at_longest())).collect();
     of_size.sort_by_key(|(size, _)| *size);
     let x: Vec<f64> = of_size.iter().map(|(size, _)| *size as f64).collect();
     let vector = Series {
         name: text!("none, by its size", "none（按大小）").to(language).to_owned(),
         values: of_size.iter().map(|(_, score)| *score).collect(),
+        colour: vectors.first().map(|(place, _)| *place),
         ..Series::default()
     };
-    let flat = |variant: &OfVariant<'_>| {
-        let size = variant.rows.first().map_or(0, |row| row.context);
-        Series {
-            name: format!("{} ({size})", variant.name),
-            values: vec![variant.at_longest(); x.len()],
-            band: Vec::new(),
-        }
+    // In the colours that they have in the other pictures.
+    let flat = |(place, variant): &(usize, &OfVariant<'_>)| Series {
+        name: format!("{} ({})", variant.name, variant.rows[0].context),
+        values: vec![variant.at_longest(); x.len()],
+        colour: Some(*place),
+        ..Series::default()
     };
     let series: Vec<Series> = std::iter::once(vector).chain(lookers.iter().map(flat)).collect();
     let lengths = first.by_length.last().map(lengths).unwrap_or_default();

@@ -27,7 +27,7 @@ pub struct Chart<'a> {
     pub x: &'a [f64],
     /// What the places are called, one each; empty for their numbers.
     pub places: &'a [String],
-    /// The curves. They keep their colours in every picture that has them in the same order.
+    /// The curves.
     pub series: &'a [Series],
 }
 
@@ -40,6 +40,8 @@ pub struct Series {
     pub values: Vec<f64>,
     /// What it may as well be, from and to, for each place; empty for nothing.
     pub band: Vec<[f64; 2]>,
+    /// Its colour by number, where it has another place in other pictures; else that of its place in this one.
+    pub colour: Option<usize>,
 }
 
 const WIDTH: f32 = 460.0;
@@ -74,24 +76,25 @@ fn draw(chart: &Chart<'_>) -> std::io::Result<String> {
     let up = Axis::new(chart.scales[1], values, Ends::Round, HEIGHT);
     axes(&mut svg, chart, &across, &up)?;
     let place = |x: f64, y: f64| Some([LEFT + across.place(x)?, TOP + HEIGHT - up.place(y)?]);
-    for (i, series) in chart.series.iter().enumerate() {
+    let coloured = || chart.series.iter().enumerate().map(|(i, series)| (i, series.colour.unwrap_or(i), series));
+    for (_, colour, series) in coloured() {
         let edge = |side: usize| {
             let points = chart.x.iter().zip(&series.band).filter_map(move |(&x, band)| place(x, band[side]));
             points.collect::<Vec<_>>()
         };
         let (low, high) = (edge(0), edge(1));
         if !low.is_empty() {
-            svg.area(&low.into_iter().chain(high.into_iter().rev()).collect::<Vec<_>>(), Paint::Curve(i))?;
+            svg.area(&low.into_iter().chain(high.into_iter().rev()).collect::<Vec<_>>(), Paint::Curve(colour))?;
         }
     }
-    for (i, series) in chart.series.iter().enumerate() {
+    for (i, colour, series) in coloured() {
         let points: Vec<[f32; 2]> =
             chart.x.iter().zip(&series.values).filter_map(|(&x, &y)| place(x, y)).collect();
-        let stroke = Stroke { paint: Paint::Curve(i), width: 2.0, dashes: DASHES[i % DASHES.len()] };
+        let stroke = Stroke { paint: Paint::Curve(colour), width: 2.0, dashes: DASHES[colour % DASHES.len()] };
         svg.line(&points, stroke)?;
         if chart.x.len() <= MOST_PLACES {
             for &[x, y] in &points {
-                svg.rect([x - 2.5, y - 2.5, 5.0, 5.0], Paint::Curve(i), None)?;
+                svg.rect([x - 2.5, y - 2.5, 5.0, 5.0], Paint::Curve(colour), None)?;
             }
         }
         let y = TOP + 10.0 + i as f32 * (FONT + 8.0);

@@ -239,6 +239,17 @@ fn pictures_come_from_the_figures_alone() {
             );
         }
     }
+    // A variant has one colour, whatever stands before it in a picture.
+    let colour = |name: &str, label: &str| {
+        let svg = ODD.read(&format!("ablation/odd/report/figures/{name}.svg"));
+        let document = roxmltree::Document::parse(&svg).unwrap();
+        let label =
+            document.descendants().find(|node| node.has_tag_name("text") && node.text() == Some(label)).unwrap();
+        let line = label.prev_siblings().find(|node| node.has_tag_name("polyline")).unwrap();
+        line.attribute("stroke").unwrap().to_owned()
+    };
+    assert_eq!(colour("sizes", "additive (32)"), colour("length", "additive"));
+    assert_ne!(colour("length", "additive"), colour("length", "linear"));
     let runs = std::fs::read_dir(ODD.path("ablation/odd/runs")).unwrap().map(|entry| entry.unwrap().path());
     let run = runs.filter(|path| path.is_dir()).min().unwrap();
     zhuyi(&ODD).args(["plot", "curves", "--out", "run.svg"]).arg(&run).assert().success();
