@@ -175,7 +175,7 @@ pub fn learning(learners: &[Learner<'_>], shown: Learning, language: Language) -
     let x: Vec<f64> = steps.iter().map(|&step| step as f64).collect();
     let (title, up) = match shown {
         Learning::Loss => {
-            (text!("Learning: loss on the dev set", "学习曲线：开发集损失"), text!("nats a token", "每词元纳特"))
+            (text!("Learning: loss on the dev set", "学习曲线：开发集损失"), text!("nats a token", "纳特/词元"))
         }
         Learning::Bleu => (
             text!("Learning: BLEU on the dev set", "学习曲线：开发集 BLEU"),

@@ -25,6 +25,7 @@ pub use test_set::TestSet;
 pub use trial::{Judgement, Trial};
 
 use crate::error::Result;
+use crate::prepare::Prepared;
 use crate::run::Watch;
 use trial::Outcome;
 
@@ -52,12 +53,14 @@ pub enum Ending {
     Stopped,
 }
 
-/// Trains and judges every trial of a plan that has not been yet.
+/// Trains and judges every trial of a plan that has not been yet. `data` is that of every variant: the plan refuses those
+/// that would have other.
 ///
 /// # Errors
 /// Data that can't be read, what the system refuses, and when nothing came of any trial.
 pub fn conduct(
     plan: &Plan,
+    data: &Prepared,
     test: &TestSet,
     place: &Place,
     device: &Device,
@@ -68,7 +71,7 @@ pub fn conduct(
     let (mut judged, mut failed) = (Vec::with_capacity(of), Vec::new());
     for (n, trial) in (1..).zip(trials) {
         progress.begins(&trial, n, of);
-        match trial.conduct(&place.runs(), test, device, progress)? {
+        match trial.conduct(&place.runs(), data, test, device, progress)? {
             Outcome::Judged(judgement) => judged.push((trial, *judgement)),
             Outcome::Failed(why) => {
                 progress.failed(&trial, &why);

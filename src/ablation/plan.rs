@@ -59,11 +59,12 @@ impl Plan {
             return Err(Error::Usage("--seeds must be at least 1".into()));
         }
         let base = with_equal_budget(&ask.config);
+        let tokens = source_tokens(&base, test, data)?;
         let mut variants = Vec::new();
         let mut seen = BTreeSet::new();
         for name in ask.attention.iter().filter(|name| seen.insert(name.name())) {
             let variant = Variant { name: name.name().into(), config: base.with(&name.settings())? };
-            variant.check_sources(test, data)?;
+            variant.check_sources(&tokens, data)?;
             variants.push(variant);
         }
         let baseline = variants.iter().find(|variant| variant.config.attention.score == ScoreKind::None).cloned();
@@ -107,7 +108,7 @@ impl Ask {
 impl Variant {
     /// Refuses sentences that it can't read, before anything is trained for nothing: those of the test set, and those that
     /// it would not be trained on while the others are.
-    fn check_sources(&self, test: &TestSet, data: &Prepared) -> Result<()> {
+    fn check_sources(&self, tokens: &[usize], data: &Prepared) -> Result<()> {
         let reach = self.config.attention.reach().unwrap_or(usize::MAX);
         let longest = data.examples.iter().chain(&data.dev.examples).map(|example| example.source.len()).max();
         if let Some(longest) = longest.filter(|&longest| longest > reach) {
@@ -118,19 +119,21 @@ impl Variant {
             )));
         }
         let most = reach.min(self.config.search.max_source);
-        for (line, pair) in (1..).zip(&test.pairs) {
-            let text = self.config.text.normalize.apply(&pair.source);
-            let tokens = data.source.encode(&text)?.ids.len() + 1;
-            if tokens > most {
-                return Err(Error::Config(format!(
-                    "{}: pair {line} of data.test has {tokens} source tokens, and it can take {most}: raise \
-                     attention.max_positions (of location) or search.max_source, or leave it out",
-                    self.name
-                )));
-            }
+        match (1..).zip(tokens).find(|(_, tokens)| **tokens > most) {
+            Some((line, tokens)) => Err(Error::Config(format!(
+                "{}: pair {line} of data.test has {tokens} source tokens, and it can take {most}: raise \
+                 attention.max_positions (of location) or search.max_source, or leave it out",
+                self.name
+            ))),
+            None => Ok(()),
         }
-        Ok(())
     }
+}
+
+/// How many tokens each source of the test set has, its end counted; the same for every variant.
+fn source_tokens(config: &Config, test: &TestSet, data: &Prepared) -> Result<Vec<usize>> {
+    let tokens = |source: &str| Ok(data.source.encode(&config.text.normalize.apply(source))?.ids.len() + 1);
+    test.sources().into_iter().map(tokens).collect()
 }
 
 /// Updates are counted, never minutes or patience, which would give the faster variant more.

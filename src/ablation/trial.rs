@@ -11,7 +11,7 @@ use crate::alignment::{Alignment, AlignmentErrorRate, Entropy};
 use crate::config::{Config, keys};
 use crate::error::Result;
 use crate::hash::sha256_hex;
-use crate::prepare::prepare;
+use crate::prepare::Prepared;
 use crate::run::{Fresh, RunDir};
 use crate::train::StopReason;
 use crate::translator::{Translator, View};
@@ -83,6 +83,7 @@ impl Trial {
     pub(super) fn conduct(
         &self,
         runs: &Path,
+        data: &Prepared,
         test: &TestSet,
         device: &Device,
         progress: &mut dyn Progress,
@@ -93,9 +94,8 @@ impl Trial {
             if path.exists() {
                 RunDir::remove(&path)?;
             }
-            let data = prepare(&self.config)?;
-            let fresh = Fresh::create(&path, &self.config, &data, device)?;
-            let summary = fresh.train(&self.config, &data, device, None, progress)?;
+            let fresh = Fresh::create(&path, &self.config, data, device)?;
+            let summary = fresh.train(&self.config, data, device, None, progress)?;
             if summary.reason == StopReason::Interrupted {
                 return Ok(Outcome::Stopped);
             }

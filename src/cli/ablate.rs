@@ -67,7 +67,7 @@ pub fn run(args: AblateArgs) -> anyhow::Result<()> {
     let place = Place::open(&args.out())?;
     tell_plan(&ask, &plan, &place);
     let mut teller = Teller(Watcher { console: Console::new(), signals: &signals });
-    let results = match ablation::conduct(&plan, &test, &place, &device, &mut teller)? {
+    let results = match ablation::conduct(&plan, &data, &test, &place, &device, &mut teller)? {
         Ending::Finished(results) => results,
         Ending::Stopped => {
             teller.0.console.finish();

@@ -54,13 +54,17 @@ impl Writer<'_> {
     /// Sentences with where each variant looks and what it wrote.
     pub fn sentences(&self) -> Result<Vec<Block>> {
         let lengths = SHOWN.map(|length| length.to_string()).join(", ");
+        let [frames, framed] = match self.report.test.gold {
+            Some(_) => ["; frames are gold links", "，方框是标准对齐"],
+            None => ["", ""],
+        };
         let mut blocks = vec![
             self.heading("Where they looked, and what they wrote", "看了哪里，写了什么"),
             self.say(&text!(
                 "Of the test set, the first sentence nearest to each of {lengths} words; nobody chose them. Rows are words of \
-                 the reference, columns source words; frames are gold links. What a translation does not have in common with \
+                 the reference, columns source words{frames}. What a translation does not have in common with \
                  the reference is marked. All with the first seed.",
-                "测试集中词数最接近 {lengths} 的第一个句子，没有挑选。行是参考译文的词，列是源句的词，方框是标准对齐。\
+                "测试集中词数最接近 {lengths} 的第一个句子，没有挑选。行是参考译文的词，列是源句的词{framed}。\
                  译文中与参考译文不同的部分有标记。均为第一个种子。"
             )),
         ];
