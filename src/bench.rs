@@ -6,6 +6,7 @@ use burn::module::Module;
 use burn::tensor::{Device, Int, Tensor};
 use serde::Serialize;
 
+use crate::device::Opened;
 use crate::error::Result;
 use crate::kernels::attentive::{Matching, Source};
 use crate::kernels::cross_entropy::{Output, cross_entropy};
@@ -13,12 +14,14 @@ use crate::kernels::{cores, product_rate};
 use crate::model::arithmetic::Work;
 use crate::model::host::LaidOut;
 use crate::model::{Seq2Seq, batched};
+use crate::ranks::Ranks;
 use crate::rng::Rng;
 use crate::search::SearchConfig;
 use crate::train::adam::Adam;
-use crate::train::batch::{Batch, Example};
+use crate::train::batch::Example;
 use crate::train::reward::Baseline;
-use crate::train::update::update;
+use crate::train::share::{Share, Team};
+use crate::train::update::{Step, update};
 use crate::train::{Schedule, TrainConfig};
 
 /// Updates before the clock starts: memory and caches settle.
@@ -35,8 +38,74 @@ pub struct TrainSpeed {
     pub peak_rss_mib: Option<f64>,
     /// Counted arithmetic ÷ time ÷ the best rate of a product here; 1 is the limit.
     pub arithmetic_utilisation: f64,
+    /// The mean time of an update.
+    pub seconds_a_step: f64,
+    /// Where several processes train together: what of it they spend on adding up their gradients.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exchange: Option<Exchange>,
     /// The loss of every update, the warm-up's included.
     pub losses: Vec<f64>,
+}
+
+/// What processes that train together exchange.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Exchange {
+    /// How many there are.
+    pub processes: usize,
+    /// Bytes of gradients that each has for the others after an update.
+    pub bytes_a_step: usize,
+    /// The mean time of an update in which they are added up, waiting for the slowest included; on rank 0.
+    pub seconds_a_step: f64,
+}
+
+/// How long adding up takes by itself, on rank 0, in seconds; the median of some tries.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct ExchangeSpeed {
+    /// Processes that take part.
+    pub processes: usize,
+    /// Tensors of the model.
+    pub tensors: usize,
+    /// Bytes of all of them.
+    pub bytes: usize,
+    /// In one piece.
+    pub fused_seconds: f64,
+    /// Tensor by tensor.
+    pub by_tensor_seconds: f64,
+    /// A single number.
+    pub number_seconds: f64,
+}
+
+/// Times the sum of a model's gradients over all processes, in one piece and tensor by tensor.
+///
+/// # Errors
+/// The others do not answer.
+pub fn exchange_speed(model: &Seq2Seq, ranks: &Ranks, tries: usize) -> Result<ExchangeSpeed> {
+    let sizes: Vec<usize> = model.parameters().into_iter().map(|(_, values)| values).collect();
+    let median = |pieces: &[usize]| -> Result<f64> {
+        let mut times = Vec::with_capacity(tries);
+        // The first settles memory and connections.
+        for _ in 0..=tries {
+            let values: Vec<Vec<f32>> = pieces.iter().map(|&n| vec![1.0; n]).collect();
+            ranks.any([false])?;
+            let started = Instant::now();
+            for values in values {
+                ranks.sum(values)?;
+            }
+            times.push(started.elapsed().as_secs_f64());
+        }
+        let mut times = times.split_off(1);
+        times.sort_by(f64::total_cmp);
+        Ok(times.get(times.len() / 2).copied().unwrap_or(f64::NAN))
+    };
+    let all = sizes.iter().sum();
+    Ok(ExchangeSpeed {
+        processes: ranks.size(),
+        tensors: sizes.len(),
+        bytes: size_of::<f32>() * all,
+        fused_seconds: median(&[all])?,
+        by_tensor_seconds: median(&sizes)?,
+        number_seconds: median(&[1])?,
+    })
 }
 
 /// How fast a model translates.
@@ -60,43 +129,55 @@ pub fn first_batches(examples: &[Example], config: &TrainConfig, steps: usize) -
     Ok(epochs.flatten().take(steps).collect())
 }
 
-/// Times the first updates of a training (at learning rates as if there were no others).
+/// Times the first updates of a training (at learning rates as if there were no others), by all processes together.
 ///
 /// # Errors
-/// A config that can't be meant.
+/// A config that can't be meant; other processes that do not answer.
 pub fn train_speed(
     model: Seq2Seq,
     examples: &[Example],
     config: &TrainConfig,
-    device: &Device,
+    opened: &Opened,
     steps: usize,
+    ranks: &Ranks,
 ) -> Result<(Seq2Seq, TrainSpeed)> {
-    let device = device.clone().autodiff();
+    let device = opened.device.clone().autodiff();
     let plan = first_batches(examples, config, WARM_UP + steps)?;
     let schedule = Schedule::new(config, plan.len());
     let mut model = model.fork(&device).train();
     let mut baseline = Baseline::new(model.output().vocabulary());
     let (mut adam, mut losses) = (Adam::default(), Vec::with_capacity(plan.len()));
     let (mut seconds, mut work) = (0.0, Work::default());
-    let before = product_rate();
+    let team = Team::meet(ranks, cores(&device))?;
+    let mut exchange = 0.0;
+    let before = opened.product_gflops();
     for (i, places) in plan.iter().enumerate() {
         let chosen: Vec<&Example> = places.iter().map(|&i| &examples[i]).collect();
         let started = Instant::now();
-        let batches = Batch::deal(&chosen, cores(&device), &device);
-        let (rate, noise) = (schedule.rate(i + 1), config.noise(i + 1));
-        let (next, seen) = update(model, &mut adam, &batches, rate, noise, baseline, config);
+        let share = Share::deal(&chosen, &team, &device);
+        let step = Step { rate: schedule.rate(i + 1), noise: config.noise(i + 1), baseline };
+        let (next, seen) = update(model, &mut adam, &share, step, config, ranks)?;
         model = next;
         baseline = baseline.after(seen.log_prob, config.baseline_decay);
         losses.push(seen.loss);
         if i >= WARM_UP {
             seconds += started.elapsed().as_secs_f64();
+            exchange += seen.exchange.as_secs_f64();
             work = work + Work::of(chosen.iter().map(|example| (example.source.len(), example.target_tokens())));
         }
     }
     // The best of before and after: other programs on the machine may have slowed down one of them.
-    let rate = before.max(product_rate());
+    let [rate] = ranks.sum_wide([before.max(opened.product_gflops())])?;
+    let steps = plan.len().saturating_sub(WARM_UP);
+    let values: usize = model.parameters().iter().map(|(_, values)| values).sum();
     let speed = TrainSpeed {
-        steps: plan.len().saturating_sub(WARM_UP),
+        steps,
+        seconds_a_step: seconds / steps as f64,
+        exchange: (ranks.size() > 1).then(|| Exchange {
+            processes: ranks.size(),
+            bytes_a_step: size_of::<f32>() * values,
+            seconds_a_step: exchange / steps as f64,
+        }),
         target_tokens_per_second: work.target_tokens as f64 / seconds,
         peak_rss_mib: peak_memory(),
         arithmetic_utilisation: model.training_flops(work) / seconds / (1e9 * rate),
@@ -106,24 +187,27 @@ pub fn train_speed(
 }
 
 /// Times the translation of sources (ids with their end).
+///
+/// # Errors
+/// Token ids that the model has no vectors for.
 pub fn translate_speed(
     model: &Seq2Seq,
     sources: &[&[usize]],
     search: &SearchConfig,
     device: &Device,
-) -> TranslateSpeed {
+) -> Result<TranslateSpeed> {
     let laid = LaidOut::default();
-    let rate = |beam| {
+    let rate = |beam| -> Result<f64> {
         let search = SearchConfig { beam, ..search.clone() };
         let started = Instant::now();
-        let found = batched::translate(model, &laid, sources, &search, 1, device);
-        found.len() as f64 / started.elapsed().as_secs_f64()
+        let found = batched::translate(model, &laid, sources, &search, 1, device)?;
+        Ok(found.len() as f64 / started.elapsed().as_secs_f64())
     };
-    TranslateSpeed {
+    Ok(TranslateSpeed {
         sentences: sources.len(),
-        greedy_sentences_per_second: rate(1),
-        beam5_sentences_per_second: rate(5),
-    }
+        greedy_sentences_per_second: rate(1)?,
+        beam5_sentences_per_second: rate(5)?,
+    })
 }
 
 /// What a step costs as sources and vocabularies grow.

@@ -35,6 +35,12 @@ pub enum Error {
     /// A model that can't do what was asked, or whose files don't belong together.
     #[error("{0}")]
     Model(String),
+    /// A device that is not there, can't take what is asked of it, or computes wrongly.
+    #[error("{0}")]
+    Device(String),
+    /// Processes that train together and can't go on together.
+    #[error("{0}")]
+    Ranks(String),
 }
 
 impl Error {

@@ -40,11 +40,13 @@
 //! | [`attention`] | the three steps; score functions, windows, choices, heads, coverage, mask | words, files |
 //! | [`search`] | beam search (greedy is a beam of one) and forced scoring over a small `Stepper` trait | which model it drives |
 //! | [`model`] | embedding, GRU, encoder, decoder, the whole; configs live beside their component | words, files |
+//! | [`ranks`] | processes that work together, over MPI | models |
 //! | [`train`] | the loop (readable in one sitting), batches, loss, schedule, clipping, events | terminal, file names |
 //! | [`config`] | puts the components' configs together; owns no knob of its own | |
-//! | [`device`] | where tensors live, by name | |
+//! | [`device`] | where tensors live, by name; what a device can take, and whether it computes rightly | models |
 //! | [`prepare`] | config → checked, encoded data | |
 //! | [`mod@bench`] | how fast this machine trains and translates | |
+//! | [`parity`] | whether a device gives what the reference gives | |
 //! | [`run`] | the run directory; the only place that knows file names inside it | |
 //! | [`translator`] | run directory → translations with alignment | |
 //! | [`lesson`] | the course: worked examples, computed with the attention of this library | terminal |
@@ -82,8 +84,10 @@ pub mod lesson;
 pub mod metrics;
 pub mod model;
 pub mod page;
+pub mod parity;
 pub mod plot;
 pub mod prepare;
+pub mod ranks;
 pub mod rng;
 pub mod run;
 pub mod search;

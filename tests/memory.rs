@@ -45,7 +45,7 @@ fn memory_stays_flat() {
     let translate = |round: usize| {
         let source = examples[round % examples.len()].source.as_slice();
         assert_eq!(
-            batched::translate(&model, &LaidOut::default(), &[source], &config.search, 1, &device).len(),
+            batched::translate(&model, &LaidOut::default(), &[source], &config.search, 1, &device).unwrap().len(),
             1
         );
     };

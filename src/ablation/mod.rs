@@ -15,8 +15,6 @@ mod row;
 mod test_set;
 mod trial;
 
-use burn::tensor::Device;
-
 pub use place::{Place, RUNS};
 pub use plan::{Ask, BASELINE, Plan, Variant, WIDE};
 pub use results::Results;
@@ -24,6 +22,7 @@ pub use row::{Bin, Comparison, Failure, Measure, Point, Row, Times, Trained, poi
 pub use test_set::TestSet;
 pub use trial::{Judgement, Trial};
 
+use crate::device::Opened;
 use crate::error::Result;
 use crate::prepare::Prepared;
 use crate::run::Watch;
@@ -63,7 +62,7 @@ pub fn conduct(
     data: &Prepared,
     test: &TestSet,
     place: &Place,
-    device: &Device,
+    opened: &Opened,
     progress: &mut dyn Progress,
 ) -> Result<Ending> {
     let trials = plan.trials(test)?;
@@ -71,7 +70,7 @@ pub fn conduct(
     let (mut judged, mut failed) = (Vec::with_capacity(of), Vec::new());
     for (n, trial) in (1..).zip(trials) {
         progress.begins(&trial, n, of);
-        match trial.conduct(&place.runs(), data, test, device, progress)? {
+        match trial.conduct(&place.runs(), data, test, opened, progress)? {
             Outcome::Judged(judgement) => judged.push((trial, *judgement)),
             Outcome::Failed(why) => {
                 progress.failed(&trial, &why);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{TestSet, Trial};
 use crate::attention::ScoreKind;
 use crate::config::{AttentionName, Config};
-use crate::device::DeviceChoice;
+use crate::device::DeviceKind;
 use crate::error::{Error, Result};
 use crate::model::Vocabularies;
 use crate::prepare::{Prepared, prepare};
@@ -192,7 +192,7 @@ fn scaled(config: &Config, hidden: usize) -> Config {
 }
 
 fn parameters(config: &Config, vocabularies: Vocabularies) -> Result<usize> {
-    let model = config.model().blank(vocabularies, &DeviceChoice::default().device())?;
+    let model = config.model().blank(vocabularies, &DeviceKind::default().open(None)?.device)?;
     Ok(model.parameters().iter().map(|(_, values)| values).sum())
 }
 

@@ -3,15 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
 use super::{Progress, TestSet, Variant};
 use crate::alignment::{Alignment, AlignmentErrorRate, Entropy};
 use crate::config::{Config, keys};
+use crate::device::Opened;
 use crate::error::Result;
 use crate::hash::sha256_hex;
 use crate::prepare::Prepared;
+use crate::ranks::Ranks;
 use crate::run::{Fresh, RunDir};
 use crate::train::StopReason;
 use crate::translator::{Translator, View};
@@ -85,7 +86,7 @@ impl Trial {
         runs: &Path,
         data: &Prepared,
         test: &TestSet,
-        device: &Device,
+        opened: &Opened,
         progress: &mut dyn Progress,
     ) -> Result<Outcome> {
         let path = self.path(runs);
@@ -94,8 +95,8 @@ impl Trial {
             if path.exists() {
                 RunDir::remove(&path)?;
             }
-            let fresh = Fresh::create(&path, &self.config, data, device)?;
-            let summary = fresh.train(&self.config, data, device, None, progress)?;
+            let fresh = Fresh::create(&path, &self.config, data, opened, &Ranks::default())?;
+            let summary = fresh.train(&self.config, data, opened, &Ranks::default(), None, progress)?;
             if summary.reason == StopReason::Interrupted {
                 return Ok(Outcome::Stopped);
             }
@@ -112,7 +113,7 @@ impl Trial {
             return Ok(Outcome::Stopped);
         }
         progress.judges(self);
-        let judgement = judge(&Translator::open(&run, device)?, test)?;
+        let judgement = judge(&Translator::open(&run, &opened.device)?, test)?;
         if judgement.log_probs.iter().any(|(log_prob, _)| !log_prob.is_finite()) {
             return Ok(Outcome::Failed("its loss on the test set is no number".into()));
         }

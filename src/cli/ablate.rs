@@ -60,14 +60,14 @@ const QUICK: [&str; 3] = ["data.train=toy:long30/train", "data.dev=toy:long30/de
 
 pub fn run(args: AblateArgs) -> anyhow::Result<()> {
     let (ask, command) = (args.ask()?, command());
-    let (device, signals) = (args.device.choice()?.device(), Signals::watch()?);
+    let (opened, signals) = (args.device.open()?, Signals::watch()?);
     let (test, data) = (TestSet::read(&ask.config)?, ask.prepare()?);
     tell_reports(&data);
     let plan = Plan::new(&ask, &test, &data)?;
     let place = Place::open(&args.out())?;
     tell_plan(&ask, &plan, &place);
     let mut teller = Teller(Watcher { console: Console::new(), signals: &signals });
-    let results = match ablation::conduct(&plan, &data, &test, &place, &device, &mut teller)? {
+    let results = match ablation::conduct(&plan, &data, &test, &place, &opened, &mut teller)? {
         Ending::Finished(results) => results,
         Ending::Stopped => {
             teller.0.console.finish();

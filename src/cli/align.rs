@@ -11,6 +11,7 @@ use super::{RunArgs, gold, plotting};
 use zhuyi::alignment::{AlignmentErrorRate, SentenceLinks, aer};
 use zhuyi::corpus::Pair;
 use zhuyi::corpus::read::{self, Gold};
+use zhuyi::ranks::Ranks;
 use zhuyi::text::words::Level;
 use zhuyi::translator::{Rendered, View};
 use zhuyi::{Error, Result};
@@ -65,9 +66,12 @@ enum AlignFormat {
     Tsv,
 }
 
-pub fn run(args: AlignArgs) -> anyhow::Result<()> {
+pub fn run(args: AlignArgs, ranks: &Ranks) -> anyhow::Result<()> {
     let base = usize::from(args.index_base);
     if let (Some(links), Some(gold)) = (&args.links, &args.gold) {
+        if !ranks.leads() {
+            return Ok(());
+        }
         args.run.check_no_heads("--links")?;
         let counts = score_links(&args, links, gold, base)?;
         return match args.format {
@@ -86,12 +90,15 @@ pub fn run(args: AlignArgs) -> anyhow::Result<()> {
         Some(path) => Some(gold::of_file(path, place, &pairs, base)?),
         None => gold::of_pairs(place, &pairs, base)?,
     };
-    let translator = args.run.open()?;
+    let translator = args.run.open(ranks)?;
     if !translator.has_attention() {
         let message = "this run has no attention (attention.score = \"none\"), so it can't align";
         return Err(Error::Model(message.into()).into());
     }
     let aligned = translator.align(&pairs)?;
+    if !ranks.leads() {
+        return Ok(());
+    }
     for (number, (rendered, pair)) in aligned.told(view).iter().zip(&pairs).enumerate() {
         let links = gold.as_ref().filter(|_| view == View::WORDS).map(|gold| &gold[number]);
         tell(&args, number, rendered, pair, links)?;

@@ -10,11 +10,11 @@ use super::choice::ConfigArgs;
 use super::output::{note, print, print_json};
 use super::{DeviceArgs, Format};
 use zhuyi::Error;
-use zhuyi::bench::{first_batches, scaling, train_speed, translate_speed};
+use zhuyi::bench::{exchange_speed, first_batches, scaling, train_speed, translate_speed};
 use zhuyi::config::Config;
-use zhuyi::kernels::product_rate;
 use zhuyi::model::{Seq2Seq, Vocabularies};
 use zhuyi::prepare::{Prepared, prepare};
+use zhuyi::ranks::Ranks;
 use zhuyi::rng::Rng;
 use zhuyi::run::RunDir;
 use zhuyi::train::Schedule;
@@ -45,6 +45,9 @@ pub struct BenchArgs {
     /// Measure instead how costs grow with source length and vocabulary, as JSON
     #[arg(long, conflicts_with_all = ["export", "run", "steps", "sentences", "config", "format"])]
     scaling: bool,
+    /// Measure instead how long processes under mpirun take to add up gradients, as JSON
+    #[arg(long, conflicts_with_all = ["scaling", "export", "run", "steps", "sentences", "format"])]
+    exchange: bool,
     /// The form of the answer
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -52,11 +55,18 @@ pub struct BenchArgs {
     device: DeviceArgs,
 }
 
+/// Sums of gradients that are timed.
+const EXCHANGES: usize = 20;
+
 /// More would take days to time.
 const MOST_STEPS: u64 = 1_000_000;
 
-pub fn run(args: BenchArgs) -> anyhow::Result<()> {
-    let device = args.device.choice()?.device();
+pub fn run(args: BenchArgs, ranks: &Ranks) -> anyhow::Result<()> {
+    let opened = args.device.open()?;
+    let device = opened.device.clone();
+    if args.scaling && !ranks.leads() {
+        return Ok(());
+    }
     if args.scaling {
         return print_json(&json!(scaling(&device)));
     }
@@ -65,11 +75,18 @@ pub fn run(args: BenchArgs) -> anyhow::Result<()> {
     let data = prepare(&config)?;
     let vocabularies = Vocabularies { source: data.source.size(), target: data.target.size() };
     let mut model = config.model().init(vocabularies, &mut Rng::new(config.train.seed, 0), &device)?;
+    if args.exchange {
+        let speed = exchange_speed(&model, ranks, EXCHANGES)?;
+        return if ranks.leads() { print_json(&speed) } else { Ok(()) };
+    }
     let trained = match &args.run {
         Some(path) => Some(trained(path, &config, &data, &device)?),
         None => None,
     };
     if let Some(path) = &args.export {
+        if !ranks.leads() {
+            return Ok(());
+        }
         let dir = RunDir::create(path)?;
         let model = trained.as_ref().unwrap_or(&model);
         let parameters = model.parameters().iter().map(|(_, values)| values).sum();
@@ -81,18 +98,25 @@ pub fn run(args: BenchArgs) -> anyhow::Result<()> {
         note(&format!("{} batches: {}", plan.len(), path.display()));
         return Ok(());
     }
-    let product = product_rate();
+    let product = opened.product_gflops();
     let mut train = None;
     if steps > 0 {
-        let (trained, speed) = train_speed(model, &data.examples, &config.train, &device, steps)?;
+        let (trained, speed) = train_speed(model, &data.examples, &config.train, &opened, steps, ranks)?;
         (model, train) = (trained, Some(speed));
+    }
+    // Translation is measured on one process.
+    if !ranks.leads() {
+        return Ok(());
     }
     let mut sources: Vec<&[usize]> = data.dev.examples.iter().map(|example| example.source.as_slice()).collect();
     sources.truncate(args.sentences.unwrap_or(usize::MAX));
     if let Some(trained) = trained {
         model = trained;
     }
-    let translate = (!sources.is_empty()).then(|| translate_speed(&model, &sources, &config.search, &device));
+    let translate = match sources.is_empty() {
+        true => None,
+        false => Some(translate_speed(&model, &sources, &config.search, &device)?),
+    };
     match args.format {
         Format::Json => {
             print_json(&json!({"product_gflops": product, "train": train, "translate": translate}))?;
@@ -105,6 +129,15 @@ pub fn run(args: BenchArgs) -> anyhow::Result<()> {
                     "train: {:.0} target tokens/s over {} steps, {:.2} of the product\'s rate{memory}",
                     speed.target_tokens_per_second, speed.steps, speed.arithmetic_utilisation
                 ))?;
+                if let Some(exchange) = speed.exchange {
+                    print(&format!(
+                        "       {} processes; of {:.1} ms a step {:.1} ms go into adding up {:.1} MB of gradients",
+                        exchange.processes,
+                        1e3 * speed.seconds_a_step,
+                        1e3 * exchange.seconds_a_step,
+                        exchange.bytes_a_step as f64 / 1e6
+                    ))?;
+                }
             }
             if let Some(speed) = translate {
                 print(&format!(

@@ -56,6 +56,11 @@ impl ConfigArgs {
         }
     }
 
+    /// Whether one attention was asked for.
+    pub(super) fn names_attention(&self) -> bool {
+        self.attention.is_some()
+    }
+
     /// The name of the attention as it was asked for, else what it is made of.
     pub(super) fn attention_name(&self, config: &Config) -> String {
         self.attention.map_or_else(|| config.attention.slug(), |attention| attention.0.name().to_owned())

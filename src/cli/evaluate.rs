@@ -12,6 +12,7 @@ use zhuyi::corpus::Pair;
 use zhuyi::corpus::read::{self, Gold};
 use zhuyi::metrics::by_length::by_length;
 use zhuyi::metrics::{BleuConfig, ChrfConfig, Tokenization, exact_match};
+use zhuyi::ranks::Ranks;
 use zhuyi::run::RunDir;
 use zhuyi::search::MOST_BEAM;
 use zhuyi::translator::Translator;
@@ -89,14 +90,17 @@ struct Aligned {
     entropy: Option<f64>,
 }
 
-pub fn run(args: EvaluateArgs) -> anyhow::Result<()> {
+pub fn run(args: EvaluateArgs, ranks: &Ranks) -> anyhow::Result<()> {
     if !args.reference.is_empty() && args.source.is_none() && args.hypothesis.is_none() {
         return Err(Error::Usage("--reference needs --source or --hypothesis".into()).into());
     }
     let test = match &args.hypothesis {
         Some(path) => given(&args, path)?,
-        None => translated(&args)?,
+        None => translated(&args, ranks)?,
     };
+    if !ranks.leads() {
+        return Ok(());
+    }
     let language = args.target_language.clone().or_else(|| test.language.clone());
     let tokenization = match args.tokenize {
         Some(tokenize) => tokenize.0,
@@ -120,8 +124,8 @@ fn given(args: &EvaluateArgs, path: &Path) -> Result<Test> {
 }
 
 /// Hypotheses from a run.
-fn translated(args: &EvaluateArgs) -> Result<Test> {
-    let translator = args.run.open()?;
+fn translated(args: &EvaluateArgs, ranks: &Ranks) -> Result<Test> {
+    let translator = args.run.open(ranks)?;
     let (pairs, references) = match (&args.source, &args.tsv) {
         (Some(source), _) => {
             let sources = lines(source)?;

@@ -121,7 +121,7 @@ fn work(args: &LessonArgs, entry: &Entry) -> anyhow::Result<Lesson> {
 }
 
 fn translator(args: &LessonArgs) -> zhuyi::Result<Translator> {
-    let device = zhuyi::device::DeviceChoice::default().device();
+    let device = zhuyi::device::DeviceKind::default().open(None)?.device;
     match &args.run {
         Some(path) => Translator::open(&zhuyi::run::RunDir::find(Some(path), Path::new(RUNS))?, &device),
         None => Translator::shipped(&device),

@@ -14,6 +14,7 @@ mod language;
 mod lesson;
 mod lines;
 mod output;
+mod parity;
 mod plot;
 mod plotting;
 mod process;
@@ -29,8 +30,9 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
-use output::Interrupted;
-use zhuyi::device::DeviceChoice;
+use output::{Interrupted, note};
+use zhuyi::device::{DeviceChoice, DeviceKind, Opened};
+use zhuyi::ranks::{self, Ranks};
 use zhuyi::run::RunDir;
 use zhuyi::translator::Translator;
 use zhuyi::{Error, Result};
@@ -96,8 +98,10 @@ enum Command {
     Bench(bench::BenchArgs),
     /// List what has been trained
     Runs(runs::RunsArgs),
-    /// List the devices of this build
+    /// List the devices of this build and machine, with what they do
     Devices(devices::DevicesArgs),
+    /// Compare devices with the processor, for every attention
+    Parity(parity::ParityArgs),
     /// Show configs
     #[command(subcommand)]
     Config(config::ConfigCommand),
@@ -122,14 +126,23 @@ struct RunArgs {
 
 #[derive(Debug, Args)]
 struct DeviceArgs {
-    /// Where to compute: cpu, ndarray, auto (see `zhuyi devices`)
+    /// Where to compute: cpu, ndarray, auto, and what else this build holds (see `zhuyi devices`); of several of a
+    /// kind one by its place, as in wgpu:1
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     device: String,
 }
 
 impl DeviceArgs {
-    fn choice(&self) -> Result<DeviceChoice> {
-        self.device.parse()
+    /// The device; says which one it is where that was not said already.
+    fn open(&self) -> Result<Opened> {
+        let choice: DeviceChoice = self.device.parse()?;
+        let opened = choice.open(ranks::local_rank())?;
+        if choice == DeviceChoice::Auto && opened.kind == DeviceKind::Cpu {
+            note("device: cpu (no graphics processor answered)");
+        } else if choice == DeviceChoice::Auto || opened.adapter.is_some() {
+            note(&format!("device: {opened}"));
+        }
+        Ok(opened)
     }
 }
 
@@ -144,10 +157,11 @@ impl RunArgs {
         )))
     }
 
-    fn open(&self) -> Result<Translator> {
-        let device = self.device.choice()?.device();
-        Translator::open(&RunDir::find(self.run.as_deref(), Path::new(RUNS))?, &device)?
-            .without_heads(&self.without_head)
+    /// The run's model, which all ranks ask together.
+    fn open(&self, ranks: &Ranks) -> Result<Translator> {
+        let run = RunDir::find(self.run.as_deref(), Path::new(RUNS))?;
+        let opened = self.device.open()?;
+        Ok(Translator::open(&run, &opened.device)?.without_heads(&self.without_head)?.together(ranks))
     }
 }
 
@@ -168,49 +182,71 @@ pub fn main() -> ExitCode {
     if cli.global.quiet {
         output::be_quiet();
     }
+    let ranks = match Ranks::start() {
+        Ok(ranks) => ranks,
+        Err(why) => return exit_code(&why.into(), &Ranks::default()),
+    };
+    if !ranks.leads() {
+        output::be_quiet();
+    }
     // On a thread of the pool: from outside, every parallel piece of work would first have to wake it.
-    let done = rayon::scope(|_| run(cli.command));
+    let done = rayon::scope(|_| run(cli.command, &ranks));
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(why) => exit_code(&why),
+        Err(why) => exit_code(&why, &ranks),
     }
 }
 
-fn run(command: Command) -> anyhow::Result<()> {
+fn run(command: Command, ranks: &Ranks) -> anyhow::Result<()> {
     match command {
-        Command::Train(args) => train::run(args),
-        Command::Translate(args) => translate::run(args),
-        Command::Evaluate(args) => evaluate::run(args),
-        Command::Align(args) => align::run(args),
+        Command::Train(args) => train::run(args, ranks),
+        Command::Translate(args) => translate::run(args, ranks),
+        Command::Evaluate(args) => evaluate::run(args, ranks),
+        Command::Align(args) => align::run(args, ranks),
+        Command::Bench(args) => bench::run(args, ranks),
+        // The others are no work for many.
+        _ if !ranks.leads() => Ok(()),
         Command::Ablate(args) => ablate::run(args),
         Command::Data(command) => data::run(command),
         Command::Plot(command) => plot::run(command),
         Command::Lesson(args) => lesson::run(args),
-        Command::Bench(args) => bench::run(args),
         Command::Runs(args) => runs::run(args),
         Command::Devices(args) => devices::run(args),
+        Command::Parity(args) => parity::run(args),
         Command::Config(command) => config::run(command),
         Command::Completions(args) => generate::completions(args, &mut Cli::command()),
         Command::Man => generate::man(Cli::command()),
     }
 }
 
-/// Says what went wrong, in one line, and how the program ends.
-fn exit_code(why: &anyhow::Error) -> ExitCode {
-    if output::is_broken_pipe(why) {
-        return ExitCode::SUCCESS;
-    }
+/// Says what went wrong, in one line, and how the program ends; other ranks, which would wait for this one for ever, end
+/// with it.
+fn exit_code(why: &anyhow::Error, ranks: &Ranks) -> ExitCode {
     if let Some(Interrupted(signal)) = why.downcast_ref() {
+        // They were all told to.
         return ExitCode::from(128 + *signal as u8);
+    }
+    if output::is_broken_pipe(why) {
+        ranks.abandon(0);
+        return ExitCode::SUCCESS;
     }
     let own = why.downcast_ref::<Error>();
     // Our own errors say their cause themselves; of others the whole chain is told.
-    output::complain(&own.map_or_else(|| format!("{why:#}"), Error::to_string));
-    match own {
-        Some(Error::Usage(_)) => ExitCode::from(2),
-        _ => ExitCode::FAILURE,
+    let message = own.map_or_else(|| format!("{why:#}"), Error::to_string);
+    if ranks.leads() {
+        output::complain(&message);
+    } else {
+        // What every rank finds wrong, rank 0 says, and ends the others before they have said it too.
+        std::thread::sleep(LEADER_FIRST);
+        output::complain(&format!("rank {}: {message}", ranks.rank()));
     }
+    let code = if matches!(own, Some(Error::Usage(_))) { 2 } else { 1 };
+    ranks.abandon(code);
+    ExitCode::from(code)
 }
+
+/// How long a rank lets rank 0 speak first.
+const LEADER_FIRST: std::time::Duration = std::time::Duration::from_secs(1);
 
 fn start_logging(global: &Global) {
     match global.color {

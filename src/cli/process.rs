@@ -1,15 +1,52 @@
 //! What only a program may decide for its whole process, for speed.
 
+use zhuyi::ranks;
+
 /// Sets up memory and threads; called once, before any thread is made.
 pub(super) fn prepare() {
     keep_memory();
+    quieten_drivers();
     flush_denormals();
+    let pool = rayon::ThreadPoolBuilder::new().stack_size(STACK).start_handler(|_| flush_denormals());
+    let pool = match threads() {
+        Some(threads) => pool.num_threads(threads),
+        None => pool,
+    };
     // An error means that the pool is there already, which then just runs slower.
-    let pool =
-        rayon::ThreadPoolBuilder::new().stack_size(STACK).start_handler(|_| flush_denormals()).build_global();
+    let pool = pool.build_global();
     if let Err(error) = pool {
         tracing::debug!(%error, "threads are as they were");
     }
+}
+
+/// Where nobody is logged in at a screen, Mesa's drivers complain on standard error, some thirty times a process, that
+/// there is no folder for what belongs to a session.
+fn quieten_drivers() {
+    #[cfg(all(target_os = "linux", feature = "wgpu"))]
+    if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
+        // SAFETY: no thread runs yet that could read the environment.
+        unsafe { std::env::set_var("XDG_RUNTIME_DIR", std::env::temp_dir()) };
+    }
+}
+
+/// The threads of a process that shares its machine with others of the same work, unless somebody decided: its part of
+/// the cores, or fewer if it was bound to fewer. `None` leaves it to rayon.
+fn threads() -> Option<usize> {
+    let here = ranks::local_ranks().filter(|&here| here > 1)?;
+    if std::env::var_os("RAYON_NUM_THREADS").is_some() {
+        return None;
+    }
+    let allowed = std::thread::available_parallelism().ok()?.get();
+    Some(allowed.min(cores().unwrap_or(allowed) / here).max(1))
+}
+
+/// The cores of the machine, whoever may use them.
+fn cores() -> Option<usize> {
+    #[cfg(unix)]
+    // SAFETY: asks for a number.
+    return usize::try_from(unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }).ok();
+    #[cfg(not(unix))]
+    None
 }
 
 /// As much as the main thread has: commands run on threads of the pool.

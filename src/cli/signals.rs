@@ -26,6 +26,11 @@ impl Signals {
         Ok(Self(caught))
     }
 
+    /// What is no longer 0 once one has come.
+    pub fn flag(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.0)
+    }
+
     /// Whether one has come.
     pub fn caught(&self) -> Option<i32> {
         match self.0.load(Ordering::Relaxed) {

@@ -9,8 +9,10 @@ use super::output::{note, print, print_json};
 use super::progress::Console;
 use super::signals::Signals;
 use super::{DeviceArgs, Format, RUNS};
+use zhuyi::Error;
 use zhuyi::config::Config;
 use zhuyi::prepare::{Prepared, prepare};
+use zhuyi::ranks::Ranks;
 use zhuyi::run::{Fresh, RunDir, Watch};
 use zhuyi::train::{Event, StopReason, Summary};
 
@@ -18,7 +20,8 @@ use zhuyi::train::{Event, StopReason, Summary};
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   zhuyi train --attention bahdanau --set train.max_epochs=5
-  zhuyi train --config configs/multi30k-de-en.toml --run runs/deen")]
+  zhuyi train --config configs/multi30k-de-en.toml --run runs/deen
+  mpirun -np 4 zhuyi train                  # a build with --features mpi")]
 pub struct TrainArgs {
     #[command(flatten)]
     choice: ConfigArgs,
@@ -32,15 +35,18 @@ pub struct TrainArgs {
     device: DeviceArgs,
 }
 
-pub fn run(args: TrainArgs) -> anyhow::Result<()> {
+pub fn run(args: TrainArgs, ranks: &Ranks) -> anyhow::Result<()> {
     let config = args.choice.resolve()?;
-    let device = args.device.choice()?.device();
-    let signals = Signals::watch()?;
     let path = run_path(&args, &config);
-    RunDir::check_free(&path)?;
+    if ranks.leads() {
+        RunDir::check_free(&path)?;
+    }
+    let opened = args.device.open()?;
+    let signals = Signals::watch()?;
+    let ranks = &ranks.heeding(signals.flag());
     let data = prepare(&config)?;
     tell_reports(&data);
-    let fresh = Fresh::create(&path, &config, &data, &device)?;
+    let fresh = Fresh::create(&path, &config, &data, &opened, ranks)?;
     let (dir, parameters) = (fresh.dir.clone(), fresh.parameters);
     note(&format!(
         "model: {parameters} parameters, vocabularies of {} and {}",
@@ -48,10 +54,15 @@ pub fn run(args: TrainArgs) -> anyhow::Result<()> {
         data.target.size()
     ));
     note(&format!("run: {}", dir.path().display()));
+    if ranks.size() > 1 {
+        note(&format!("{} processes train together; each does its share of every batch", ranks.size()));
+    }
     let mut watcher = Watcher { console: Console::new(), signals: &signals };
-    let summary = fresh.train(&config, &data, &device, Some(Path::new(RUNS)), &mut watcher)?;
+    let trained = fresh.train(&config, &data, &opened, ranks, Some(Path::new(RUNS)), &mut watcher);
     watcher.console.finish();
+    let summary = trained.map_err(|why| with_what_is_kept(why, &dir))?;
     match args.format {
+        _ if !ranks.leads() => {}
         Format::Json => {
             print_json(&serde_json::json!({"run": dir.path(), "parameters": parameters, "summary": summary}))?
         }
@@ -60,6 +71,17 @@ pub fn run(args: TrainArgs) -> anyhow::Result<()> {
     match summary.reason {
         StopReason::Interrupted => Err(signals.interrupted()),
         _ => Ok(()),
+    }
+}
+
+/// Tells what is not lost.
+fn with_what_is_kept(why: Error, dir: &RunDir) -> Error {
+    match why {
+        Error::Ranks(why) if dir.has_model() => {
+            Error::Ranks(format!("{why}; the best model so far is kept in {}", dir.path().display()))
+        }
+        Error::Ranks(why) => Error::Ranks(format!("{why}; no model was scored yet, so none is kept")),
+        other => other,
     }
 }
 

@@ -13,6 +13,7 @@ use super::output::{note, stdout, warn};
 use super::plotting::{self, PlotPath};
 use zhuyi::kernels::Precision;
 use zhuyi::plot::terminal;
+use zhuyi::ranks::Ranks;
 use zhuyi::search::{COVERAGE_PENALTIES, LengthPenalty, MOST_BEAM};
 use zhuyi::text::preview;
 use zhuyi::text::words::Level;
@@ -113,20 +114,23 @@ impl ViewArgs {
     }
 }
 
-pub fn run(args: TranslateArgs) -> anyhow::Result<()> {
+pub fn run(args: TranslateArgs, ranks: &Ranks) -> anyhow::Result<()> {
     if args.text.len() > 1 {
         args.plot.as_ref().map_or(Ok(()), PlotPath::check_numbered)?;
     }
     if let (Some(input), Some(output)) = (&args.input, &args.output) {
         refuse_same_file(input, output)?;
     }
-    let translator = args.run.open()?;
+    let translator = args.run.open(ranks)?;
     let options = options(&args, &translator)?;
     if !translator.has_attention() && (args.format == TranslationFormat::Pharaoh || args.plot.is_some()) {
         return Err(Error::Usage("this run has no attention, so there is nothing to link or draw".into()).into());
     }
     if args.format == TranslationFormat::Pharaoh && args.view.ends {
         return Err(Error::Usage("links are told between words: --ends needs --format json".into()).into());
+    }
+    if !ranks.leads() {
+        return follow(&args, &translator, &options, ranks);
     }
     // Opened before the output is made, so that a mistyped name costs nothing.
     let input = if args.text.is_empty() { Some(open_input(&args)?) } else { None };
@@ -140,11 +144,38 @@ pub fn run(args: TranslateArgs) -> anyhow::Result<()> {
         return teller.tell(translator.translate(&sentences, &options, 0)?);
     };
     // Enough for every core to have whole batches; a line that comes alone is still answered at once.
-    let most = options.search.batch.saturating_mul(4 * rayon::current_num_threads());
+    let most = options.search.batch.saturating_mul(4 * rayon::current_num_threads() * ranks.size());
     lines::in_batches(&incoming, place, most, |batch| {
+        if batch.is_empty() {
+            return Ok(());
+        }
+        ranks.tell(Some(batch.to_vec()))?;
         let batch: Vec<&str> = batch.iter().map(String::as_str).collect();
         teller.tell(translator.translate(&batch, &options, teller.told)?)
-    })
+    })?;
+    ranks.tell(Some(NO_MORE))?;
+    Ok(())
+}
+
+/// What rank 0 tells the others after the last lines.
+const NO_MORE: Vec<String> = Vec::new();
+
+/// Does this rank's share of what rank 0 reads and tells.
+fn follow(args: &TranslateArgs, translator: &Translator, options: &Options, ranks: &Ranks) -> anyhow::Result<()> {
+    if !args.text.is_empty() {
+        let sentences: Vec<&str> = args.text.iter().map(String::as_str).collect();
+        translator.translate(&sentences, options, 0)?;
+        return Ok(());
+    }
+    let mut told = 0;
+    loop {
+        let batch: Vec<String> = ranks.tell(None)?;
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let batch: Vec<&str> = batch.iter().map(String::as_str).collect();
+        told += translator.translate(&batch, options, told)?.len();
+    }
 }
 
 /// Where lines come from, and its name for messages.

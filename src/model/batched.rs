@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::host::{HostModel, LaidOut};
 use super::seq2seq::{Seq2Seq, SourceBatch};
 use super::stepper::ModelStepper;
+use crate::error::Result;
 use crate::kernels::Precision;
 use crate::search::{Forced, Hypothesis, Request, SearchConfig, beam_search, forced};
 use crate::text::{BOS, PAD, UNK};
@@ -20,6 +21,9 @@ const USUAL_BEAM: usize = 5;
 
 /// Translates sources (ids with their end): for each at most `n_best` hypotheses, best first. `laid` belongs to
 /// the model.
+///
+/// # Errors
+/// Token ids that the model has no vectors for.
 pub fn translate(
     model: &Seq2Seq,
     laid: &LaidOut,
@@ -27,10 +31,13 @@ pub fn translate(
     config: &SearchConfig,
     n_best: usize,
     device: &Device,
-) -> Vec<Vec<Hypothesis>> {
+) -> Result<Vec<Vec<Hypothesis>>> {
+    for source in sources {
+        model.check_ids(source, &[])?;
+    }
     let batch = config.batch.saturating_mul(USUAL_BEAM) / config.beam.max(USUAL_BEAM);
     let search = Search { model, host: laid.get(model, config.precision, sources.len()), device };
-    in_batches(sources, batch, |batch, cores| {
+    Ok(in_batches(sources, batch, |batch, cores| {
         let chosen: Vec<&[usize]> = batch.iter().map(|&i| sources[i]).collect();
         let lengths: Vec<usize> = chosen.iter().map(|source| source.len()).collect();
         let limits: Vec<usize> = chosen.iter().map(|source| config.limit(source.len())).collect();
@@ -46,10 +53,13 @@ pub fn translate(
         let mut found = search.translate(&chosen, &request, cores);
         found.iter_mut().for_each(|hypotheses| hypotheses.truncate(n_best));
         found
-    })
+    }))
 }
 
 /// Scores given targets (ids without end) of sources (ids with their end), reference forced.
+///
+/// # Errors
+/// Token ids that the model has no vectors for.
 pub fn score(
     model: &Seq2Seq,
     laid: &LaidOut,
@@ -57,13 +67,16 @@ pub fn score(
     targets: &[&[usize]],
     batch: usize,
     device: &Device,
-) -> Vec<Forced> {
+) -> Result<Vec<Forced>> {
+    for (source, target) in sources.iter().zip(targets) {
+        model.check_ids(source, target)?;
+    }
     let search = Search { model, host: laid.get(model, Precision::F32, sources.len()), device };
-    in_batches(sources, batch, |batch, cores| {
+    Ok(in_batches(sources, batch, |batch, cores| {
         let chosen: Vec<&[usize]> = batch.iter().map(|&i| sources[i]).collect();
         let targets: Vec<&[usize]> = batch.iter().map(|&i| targets[i]).collect();
         search.force(&chosen, &targets, cores)
-    })
+    }))
 }
 
 /// A model with the stepper that is the fastest for it.

@@ -186,6 +186,24 @@ impl Seq2Seq {
         }
     }
 
+    /// Refuses ids that the model has no vectors for: some devices would read zeros, or another token's vector, without a
+    /// word.
+    ///
+    /// # Errors
+    /// Names the id and how many there are.
+    pub fn check_ids(&self, source: &[usize], target: &[usize]) -> Result<()> {
+        let sides = [("source", source, &self.source_embedding), ("target", target, &self.target_embedding)];
+        for (side, ids, embedding) in sides {
+            let tokens = embedding.weight.shape()[0];
+            if let Some(id) = ids.iter().find(|&&id| id >= tokens) {
+                return Err(Error::Model(format!(
+                    "the {side} token id {id} is not one of the model's {tokens}: were tokenizer and model made together?"
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// Reads the source: what the decoder looks at, and its first state.
     pub fn encode(&self, source: &SourceBatch) -> (Memory, DecoderState) {
         let embedded = self.dropout.forward(self.source_embedding.forward(source.ids.clone()), SOURCE);

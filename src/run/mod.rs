@@ -14,6 +14,7 @@
 //! full disk leaves the old one whole.
 
 mod fresh;
+mod needs;
 mod read;
 mod shipped;
 mod weights;

@@ -1,9 +1,11 @@
 //! What a model thinks of translations that are given: scores and attention, reference forced.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Look, Stepper};
 
 /// One given translation's score.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Forced {
     /// The log-probability of each token and of the end.
     pub log_probs: Vec<f64>,

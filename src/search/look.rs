@@ -1,7 +1,9 @@
 //! Where a step looked, as search hands it on.
 
+use serde::{Deserialize, Serialize};
+
 /// Where one step of one row looked. Rows are as long as the batch's longest source, 0 past the sentence's own end.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Look {
     /// The weights; of several heads the mean.
     pub weights: Vec<f32>,

@@ -8,6 +8,8 @@ pub mod length_penalty;
 pub mod look;
 pub mod stepper;
 
+use serde::{Deserialize, Serialize};
+
 pub use beam::{COVERAGE_PENALTIES, MOST_BEAM, Request, SearchConfig, beam_search};
 pub use forced::{Forced, forced};
 pub use length_penalty::LengthPenalty;
@@ -15,7 +17,7 @@ pub use look::Look;
 pub use stepper::{Step, Stepper};
 
 /// A translation, in ids.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hypothesis {
     /// Target ids, the end-of-sentence left out.
     pub tokens: Vec<usize>,

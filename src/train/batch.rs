@@ -1,5 +1,7 @@
 //! Sentences of like length together, so that little is computed on padding.
 
+use std::cmp::Reverse;
+
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
 use crate::model::{SourceBatch, TargetBatch};
@@ -25,6 +27,11 @@ impl Example {
     /// Target tokens to predict: the end counts.
     pub fn target_tokens(&self) -> usize {
         self.target.len() + 1
+    }
+
+    /// Sorts the longest target first, of equals the longest source.
+    pub(super) fn by_length(&self) -> Reverse<(usize, usize)> {
+        Reverse((self.target_tokens(), self.source.len()))
     }
 }
 
@@ -87,19 +94,11 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Deals examples into batches for so many cores, or fewer if a batch would be too small to be worth it: all
-    /// get long and short ones.
-    pub fn deal(examples: &[&Example], cores: usize, device: &Device) -> Vec<Self> {
-        let parts = cores.min(examples.len() / FEWEST).max(1);
-        let sorted = longest_first(examples);
-        let part = |first| sorted.iter().skip(first).step_by(parts).copied().collect::<Vec<_>>();
-        (0..parts).map(|first| Self::new(&part(first), device)).collect()
-    }
-
     /// Puts examples together, the longest target first: recurrent steps stop at the last row that still runs.
     /// (Sources of a batch are of like length anyway.)
     pub fn new(examples: &[&Example], device: &Device) -> Self {
-        let examples = &longest_first(examples);
+        let mut examples = examples.to_vec();
+        examples.sort_by_key(|example| example.by_length());
         let inputs: Vec<Vec<usize>> =
             examples.iter().map(|example| [&[BOS], example.target.as_slice()].concat()).collect();
         let targets: Vec<i64> =
@@ -113,15 +112,6 @@ impl Batch {
             tokens,
         }
     }
-}
-
-/// Sentences of a dealt batch at least: with fewer, adding up gradients costs more than a core brings.
-const FEWEST: usize = 16;
-
-fn longest_first<'a>(examples: &[&'a Example]) -> Vec<&'a Example> {
-    let mut sorted = examples.to_vec();
-    sorted.sort_by_key(|example| std::cmp::Reverse((example.target_tokens(), example.source.len())));
-    sorted
 }
 
 #[cfg(test)]
@@ -159,26 +149,6 @@ mod tests {
         let plan = |stream| Batching::Sentences(16).plan(&examples(), &mut Rng::new(1, stream));
         assert_eq!(plan(1), plan(1));
         assert_ne!(plan(1), plan(2));
-    }
-
-    #[test]
-    fn dealing_loses_nobody_and_is_fair() {
-        let (examples, device) = (examples(), Device::flex());
-        let chosen: Vec<&Example> = examples.iter().take(50).collect();
-        for (cores, parts) in [(1, 1), (2, 2), (3, 3), (8, 3)] {
-            let dealt = Batch::deal(&chosen, cores, &device);
-            assert_eq!(dealt.len(), parts);
-            let tokens: usize = dealt.iter().map(|batch| batch.tokens).sum();
-            assert_eq!(tokens, chosen.iter().map(|example| example.target_tokens()).sum::<usize>());
-            let mut lengths: Vec<usize> = dealt.iter().flat_map(|batch| batch.source.lengths.clone()).collect();
-            let sums = dealt.iter().map(|batch| batch.tokens);
-            assert!(sums.clone().max().unwrap() - sums.min().unwrap() <= 40, "{cores}");
-            lengths.sort_unstable();
-            let mut expected: Vec<usize> = chosen.iter().map(|example| example.source.len()).collect();
-            expected.sort_unstable();
-            assert_eq!(lengths, expected);
-        }
-        assert_eq!(Batch::deal(&chosen[..1], 8, &device).len(), 1);
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 use super::event::{Event, StopReason, Summary};
 use super::update::Seen;
 use super::validate::Scores;
+use crate::error::{Error, Result};
+use crate::ranks::Ranks;
 
 /// When training must end.
 pub(super) struct Clock {
@@ -22,10 +24,29 @@ impl Clock {
         self.started.elapsed()
     }
 
-    fn is_over(&self) -> bool {
+    pub fn is_over(&self) -> bool {
         self.limit.is_some_and(|limit| self.elapsed() >= limit)
     }
 }
+
+/// What would end training before its time.
+#[derive(Clone, Copy)]
+pub(super) struct Asked {
+    pub to_stop: bool,
+    pub by_the_clock: bool,
+}
+
+impl Asked {
+    /// Whether any process was asked: all must end after the same update.
+    pub fn of_any(self, ranks: &Ranks) -> Result<Self> {
+        let [to_stop, by_the_clock] = ranks.any([self.to_stop, self.by_the_clock])?;
+        Ok(Self { to_stop, by_the_clock })
+    }
+}
+
+/// Updates that may be left out one after the other. A single bad batch is no reason to stop; weights that hold a
+/// number that is none never recover.
+const MOST_LEFT_OUT: usize = 50;
 
 /// What the loop remembers.
 #[derive(Default)]
@@ -45,6 +66,7 @@ pub(super) struct Progress {
     tokens: usize,
     busy: Duration,
     skipped: usize,
+    skipped_in_a_row: usize,
     since_report: SinceReport,
 }
 
@@ -58,7 +80,11 @@ struct SinceReport {
 }
 
 impl Progress {
-    pub fn count(&mut self, tokens: usize, seen: Seen, busy: Duration) {
+    /// Counts an update.
+    ///
+    /// # Errors
+    /// Too many in a row could not be used.
+    pub fn count(&mut self, tokens: usize, seen: Seen, busy: Duration) -> Result<()> {
         self.tokens += tokens;
         self.busy += busy;
         self.since_report.busy += busy;
@@ -66,9 +92,19 @@ impl Progress {
         if seen.usable() {
             self.since_report.tokens += tokens;
             self.since_report.loss += seen.loss * tokens as f64;
+            self.skipped_in_a_row = 0;
         } else {
             self.skipped += 1;
+            self.skipped_in_a_row += 1;
         }
+        if self.skipped_in_a_row < MOST_LEFT_OUT {
+            return Ok(());
+        }
+        Err(Error::Model(format!(
+            "the last {MOST_LEFT_OUT} updates, to step {}, were left out because loss or gradients were not finite: \
+             lower train.learning_rate or train.clip_norm, or try another device",
+            self.step
+        )))
     }
 
     pub fn report(&mut self, epoch: usize, learning_rate: f64) -> Event {
@@ -86,22 +122,16 @@ impl Progress {
     }
 
     /// Why training must end before the next update, if it must.
-    pub fn over(
-        &self,
-        clock: &Clock,
-        total: usize,
-        patience: Option<usize>,
-        interrupted: bool,
-    ) -> Option<StopReason> {
+    pub fn over(&self, asked: Asked, total: usize, patience: Option<usize>) -> Option<StopReason> {
         let out_of_patience = patience.is_some_and(|patience| self.without_gain >= patience.max(1));
-        if interrupted {
+        if asked.to_stop {
             Some(StopReason::Interrupted)
         } else if out_of_patience {
             Some(StopReason::Patience)
         } else if self.step >= total {
             Some(StopReason::Steps)
         } else {
-            clock.is_over().then_some(StopReason::Minutes)
+            asked.by_the_clock.then_some(StopReason::Minutes)
         }
     }
 

@@ -1,5 +1,7 @@
 //! One update of the weights.
 
+use std::time::{Duration, Instant};
+
 use burn::optim::GradientsParams;
 use rayon::prelude::*;
 
@@ -7,8 +9,11 @@ use super::adam::Adam;
 use super::batch::Batch;
 use super::loss::{self, Objective};
 use super::reward::Baseline;
+use super::share::{Part, Share};
 use super::{TrainConfig, clip, gradients};
+use crate::error::Result;
 use crate::model::Seq2Seq;
+use crate::ranks::Ranks;
 use crate::rng::Rng;
 
 /// What an update saw.
@@ -20,6 +25,8 @@ pub struct Seen {
     pub norm: f64,
     /// The mean log-probability a target token, where choices are rewarded by it.
     pub log_prob: Option<f64>,
+    /// The time in which gradients were added up with those of other processes, and these were waited for.
+    pub exchange: Duration,
 }
 
 impl Seen {
@@ -29,52 +36,70 @@ impl Seen {
     }
 }
 
-/// Moves the weights of a model (on an autodiff device) at a learning rate by batches that are taken as one, each
-/// by a core of its own: cores that share every product wait for each other at every product. Dropout and what attention
-/// draws follow from `noise`; hard choices are compared with `baseline`.
+/// How an update is made, beside what it is made with.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// The learning rate.
+    pub rate: f64,
+    /// The seed of dropout and of what attention draws.
+    pub noise: u64,
+    /// What hard choices are compared with.
+    pub baseline: Baseline,
+}
+
+/// Moves the weights of a model (on an autodiff device) by a batch, each part of it by a core of its own: cores that share
+/// every product wait for each other at every product. Other processes do their shares at the same time; all get the
+/// same gradients, divided by the tokens of the whole batch, and so keep the same weights.
+///
+/// # Errors
+/// The other processes do not answer.
 pub fn update(
     model: Seq2Seq,
     adam: &mut Adam,
-    batches: &[Batch],
-    rate: f64,
-    noise: u64,
-    baseline: Baseline,
+    share: &Share,
+    step: Step,
     config: &TrainConfig,
-) -> (Seq2Seq, Seen) {
-    let tokens = batches.iter().map(|batch| batch.tokens).sum();
+    ranks: &Ranks,
+) -> Result<(Seq2Seq, Seen)> {
+    let Step { rate, noise, baseline } = step;
     let (smoothing, entropy_bonus) = (config.label_smoothing, config.entropy_bonus);
-    let objective = Objective { smoothing, entropy_bonus, baseline, tokens };
-    let copies: Vec<Seq2Seq> =
-        (0..batches.len()).map(|part| model.noisy(Rng::new(noise, part as u64).bits())).collect();
-    let found: Vec<Part> = copies
+    let objective = Objective { smoothing, entropy_bonus, baseline, tokens: share.tokens };
+    let copy = |part: &Part| model.noisy(Rng::new(noise, part.number as u64).bits());
+    let copies: Vec<Seq2Seq> = share.parts.iter().map(copy).collect();
+    let found: Vec<Found> = copies
         .into_par_iter()
-        .zip(batches)
+        .zip(&share.parts)
         .with_max_len(1)
-        .map(|(copy, batch)| part(copy, batch, &objective))
+        .map(|(copy, part)| find(copy, &part.batch, &objective))
         .collect();
     let loss = found.iter().map(|part| part.loss).sum();
-    let log_prob: Option<f64> = found.iter().map(|part| part.log_prob).sum();
+    let log_prob: f64 = found.iter().filter_map(|part| part.log_prob).sum();
+    let rewarded = f64::from(u8::from(found.iter().any(|part| part.log_prob.is_some())));
     let gradients = gradients::sum(found.into_iter().map(|part| part.gradients), &model);
-    let log_prob = log_prob.map(|sum| sum / tokens as f64);
-    let seen = Seen { loss, norm: clip::global_norm(&gradients, &model), log_prob };
+    let started = Instant::now();
+    let [loss, log_prob, rewarded] = ranks.sum_wide([loss, log_prob, rewarded])?;
+    let gradients = gradients::across(ranks, gradients, &model)?;
+    let exchange = started.elapsed();
+    let log_prob = (rewarded > 0.0).then(|| log_prob / share.tokens as f64);
+    let seen = Seen { loss, norm: clip::global_norm(&gradients, &model), log_prob, exchange };
     if !seen.usable() {
         tracing::debug!(loss = seen.loss, norm = seen.norm, "an update is left out: not finite");
-        return (model, seen);
+        return Ok((model, seen));
     }
     let scale = clip::scale(seen.norm, config.clip_norm);
-    (adam.step(model, gradients, rate, scale), seen)
+    Ok((adam.step(model, gradients, rate, scale), seen))
 }
 
 /// What one core found.
-struct Part {
+struct Found {
     loss: f64,
     log_prob: Option<f64>,
     gradients: GradientsParams,
 }
 
-fn part(model: Seq2Seq, batch: &Batch, objective: &Objective) -> Part {
+fn find(model: Seq2Seq, batch: &Batch, objective: &Objective) -> Found {
     let loss = loss::part_of_loss(&model, batch, objective);
     let gradients = GradientsParams::from_grads(loss.total().backward(), &model);
     let log_prob = loss.policy.map(|policy| policy.log_prob);
-    Part { loss: loss.cross_entropy.into_scalar(), log_prob, gradients }
+    Found { loss: loss.cross_entropy.into_scalar(), log_prob, gradients }
 }

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::metrics::{BleuConfig, Tokenization, exact_match};
 use crate::model::host::LaidOut;
 use crate::model::{Seq2Seq, batched};
+use crate::ranks::Ranks;
 use crate::rng::Rng;
 use crate::search::SearchConfig;
 use crate::text::Tokenizer;
@@ -60,18 +61,21 @@ impl Scores {
 }
 
 impl DevSet {
-    /// Scores a model that has no gradients ([`burn::module::Module::valid`]).
+    /// Scores a model that has no gradients ([`burn::module::Module::valid`]); where several processes train together,
+    /// each takes its share of the sentences.
     ///
     /// # Errors
-    /// A tokenizer that can't decode.
-    pub fn score(&self, model: &Seq2Seq, device: &Device) -> Result<Scores> {
-        let loss = self.loss(model, device);
-        let sources: Vec<&[usize]> = self.examples.iter().map(|example| example.source.as_slice()).collect();
+    /// A tokenizer that can't decode; other processes that do not answer.
+    pub fn score(&self, model: &Seq2Seq, device: &Device, ranks: &Ranks) -> Result<Scores> {
+        let loss = self.loss(model, device, ranks)?;
+        let sources: Vec<&[usize]> =
+            ranks.mine(self.examples.len()).map(|i| self.examples[i].source.as_slice()).collect();
         let greedy = SearchConfig { beam: 1, batch: self.batch, ..SearchConfig::default() };
-        let translations = batched::translate(model, &LaidOut::default(), &sources, &greedy, 1, device)
+        let translations = batched::translate(model, &LaidOut::default(), &sources, &greedy, 1, device)?
             .iter()
             .map(|n_best| self.target_tokenizer.decode(n_best.first().map_or(&[][..], |best| &best.tokens)))
             .collect::<Result<Vec<_>>>()?;
+        let translations = ranks.join(translations)?;
         let bleu = BleuConfig { tokenization: self.tokenization, ..BleuConfig::default() };
         Ok(Scores {
             loss,
@@ -82,14 +86,19 @@ impl DevSet {
     }
 
     /// Cross-entropy a target token in nats.
-    pub fn loss(&self, model: &Seq2Seq, device: &Device) -> f64 {
-        let (mut sum, mut tokens) = (0.0, 0);
+    ///
+    /// # Errors
+    /// Other processes that do not answer.
+    pub fn loss(&self, model: &Seq2Seq, device: &Device, ranks: &Ranks) -> Result<f64> {
+        let (mut sum, mut tokens) = (0.0, 0.0);
         // By tokens: how long the longest sentences are, nobody has checked.
-        for places in Batching::Tokens(BATCH_TOKENS).plan(&self.examples, &mut Rng::new(0, 0)) {
+        let plan = Batching::Tokens(BATCH_TOKENS).plan(&self.examples, &mut Rng::new(0, 0));
+        for places in ranks.mine(plan.len()).map(|i| &plan[i]) {
             let batch = Batch::new(&places.iter().map(|&i| &self.examples[i]).collect::<Vec<_>>(), device);
             sum += loss::batch_loss(model, &batch, 0.0).into_scalar::<f64>() * batch.tokens as f64;
-            tokens += batch.tokens;
+            tokens += batch.tokens as f64;
         }
-        sum / tokens.max(1) as f64
+        let [sum, tokens] = ranks.sum_wide([sum, tokens])?;
+        Ok(sum / tokens.max(1.0))
     }
 }

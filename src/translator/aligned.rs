@@ -39,11 +39,12 @@ impl Translator {
             .collect::<Result<Vec<_>>>()?;
         let chosen: Vec<(&Source, &Encoded)> =
             sources.iter().zip(&targets).filter_map(|(source, target)| Some((source.as_ref()?, target))).collect();
-        let source_ids: Vec<&[usize]> = chosen.iter().map(|(source, _)| source.ids.as_slice()).collect();
-        let target_ids: Vec<&[usize]> = chosen.iter().map(|(_, target)| target.ids.as_slice()).collect();
+        let mine: Vec<_> = self.ranks.mine(chosen.len()).map(|i| chosen[i]).collect();
+        let source_ids: Vec<&[usize]> = mine.iter().map(|(source, _)| source.ids.as_slice()).collect();
+        let target_ids: Vec<&[usize]> = mine.iter().map(|(_, target)| target.ids.as_slice()).collect();
         let batch = self.run.config.search.batch;
-        let mut scored =
-            batched::score(&self.run.model, &self.laid, &source_ids, &target_ids, batch, &self.device).into_iter();
+        let mine = batched::score(&self.run.model, &self.laid, &source_ids, &target_ids, batch, &self.device)?;
+        let mut scored = self.ranks.join(mine)?.into_iter();
         let pairs = sources.into_iter().zip(targets).zip(pairs).map(|((source, target), pair)| AlignedPair {
             found: source.and_then(|source| Some((source, scored.next()?))),
             target,

@@ -9,6 +9,7 @@ use crate::alignment::Alignment;
 use crate::error::{Error, Result};
 use crate::model::batched;
 use crate::model::host::LaidOut;
+use crate::ranks::Ranks;
 use crate::run::{Loaded, RunDir};
 use crate::search::{Hypothesis, Look, SearchConfig};
 use crate::text::words::Level;
@@ -22,6 +23,7 @@ pub struct Translator {
     run: Loaded,
     laid: LaidOut,
     device: Device,
+    ranks: Ranks,
 }
 
 /// How sentences are translated and told.
@@ -113,7 +115,13 @@ impl Translator {
 
     fn of(run: Loaded, device: &Device) -> Self {
         tracing::info!(run = %run.dir.path().display(), parameters = run.manifest.parameters, "opened");
-        Self { run, laid: LaidOut::default(), device: device.clone() }
+        Self { run, laid: LaidOut::default(), device: device.clone(), ranks: Ranks::default() }
+    }
+
+    /// The same, asked by several processes together: each calls with the same sentences, does its share of them, and gets
+    /// all answers.
+    pub fn together(self, ranks: &Ranks) -> Self {
+        Self { ranks: ranks.clone(), ..self }
     }
 
     /// The run.
@@ -158,15 +166,15 @@ impl Translator {
     /// Translates sentences. A blank one gets an empty translation without asking the model.
     ///
     /// # Errors
-    /// A sentence that is too long for the model, named by its number (`before` came before these).
+    /// A sentence that is too long for the model, named by its number (`before` came before these); other processes that do
+    /// not answer.
     pub fn translate(&self, sentences: &[&str], options: &Options, before: usize) -> Result<Vec<Translation>> {
         let sources = self.sources(sentences, before)?;
         let asked: Vec<&Source> = sources.iter().flatten().collect();
-        let ids: Vec<&[usize]> = asked.iter().map(|source| source.ids.as_slice()).collect();
+        let ids: Vec<&[usize]> = self.ranks.mine(asked.len()).map(|i| asked[i].ids.as_slice()).collect();
         let n_best = options.n_best.max(1);
-        let mut found =
-            batched::translate(&self.run.model, &self.laid, &ids, &options.search, n_best, &self.device)
-                .into_iter();
+        let mine = batched::translate(&self.run.model, &self.laid, &ids, &options.search, n_best, &self.device)?;
+        let mut found = self.ranks.join(mine)?.into_iter();
         let mut translations = Vec::with_capacity(sentences.len());
         for (id, source) in sources.iter().enumerate() {
             translations.push(match source {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::binary::{Folder, stderr, stdout, zhuyi};
+use crate::person::{Folder, stderr, stdout, zhuyi};
 
 /// Small models and few updates.
 const SMALL: [&str; 12] = [

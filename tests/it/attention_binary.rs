@@ -4,7 +4,7 @@ use serde_json::Value;
 use zhuyi::config::AttentionName;
 use zhuyi::lesson::LESSONS;
 
-use super::binary::{Folder, lines, stderr, stdout, zhuyi};
+use super::person::{Folder, lines, stderr, stdout, zhuyi};
 
 /// The run that is part of the program has eight heads.
 const HEADS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/lesson/run");

@@ -1,43 +1,14 @@
 //! The whole program as a person meets it.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command as Process, Stdio};
 use std::sync::LazyLock;
 
-use assert_cmd::Command;
 use serde_json::Value;
 use zhuyi::alignment::{AlignmentErrorRate, SentenceLinks};
 
-/// A folder of its own for a test.
-pub struct Folder(tempfile::TempDir);
-
-impl Folder {
-    pub fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    pub fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.path(name), text).unwrap();
-    }
-
-    pub fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.path(name)).unwrap()
-    }
-}
-
-/// The program, run in a folder.
-pub fn zhuyi(folder: &Folder) -> Command {
-    let mut command = Command::new(PROGRAM);
-    command.current_dir(folder.0.path()).env_remove("ZHUYI_DATA").env("NO_COLOR", "1");
-    command
-}
-
-const PROGRAM: &str = env!("CARGO_BIN_EXE_zhuyi");
+use super::person::{Folder, PROGRAM, lines, stderr, stdout, zhuyi};
 
 /// A folder with one run, trained a little; it knows the sentences that tests use.
 static TRAINED: LazyLock<Folder> = LazyLock::new(|| {
@@ -56,18 +27,6 @@ static TRAINED: LazyLock<Folder> = LazyLock::new(|| {
     zhuyi(&folder).args(arguments).assert().success();
     folder
 });
-
-pub fn stdout(command: &mut Command) -> String {
-    String::from_utf8(command.assert().success().get_output().stdout.clone()).unwrap()
-}
-
-pub fn stderr(command: &mut Command, code: i32) -> String {
-    String::from_utf8(command.assert().code(code).get_output().stderr.clone()).unwrap()
-}
-
-pub fn lines(text: &str) -> Vec<&str> {
-    text.strip_suffix('\n').unwrap_or(text).split('\n').collect()
-}
 
 #[test]
 fn the_help_lists_every_command_and_attention() {
@@ -155,7 +114,7 @@ fn blank_lines_do_not_move_translations() {
 #[test]
 fn standard_input_is_streamed() {
     let mut child = Process::new(PROGRAM)
-        .current_dir(TRAINED.0.path())
+        .current_dir(TRAINED.root())
         .arg("translate")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -180,7 +139,7 @@ fn a_broken_pipe_is_quiet() {
     TRAINED.write("many.txt", &"tom sleeps\n".repeat(10_000));
     for arguments in [&["translate", "--input", "many.txt", "--beam", "1"][..], &["--help"], &["config", "show"]] {
         let mut child = Process::new(PROGRAM)
-            .current_dir(TRAINED.0.path())
+            .current_dir(TRAINED.root())
             .args(arguments)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -516,7 +475,7 @@ fn interrupted_training_keeps_its_best_model() {
     for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
         let run = format!("run{signal}");
         let mut child = Process::new(PROGRAM)
-            .current_dir(folder.0.path())
+            .current_dir(folder.root())
             .args(["train", "--run", &run, "--set", "train.validate_every=5", "--set", "train.max_epochs=1000"])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

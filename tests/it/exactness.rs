@@ -12,6 +12,7 @@ use zhuyi::model::{
     DecoderConfig, EmbeddingConfig, EncoderConfig, ModelConfig, Regularization, Seq2Seq, SourceBatch, TargetBatch,
     Timing, Vocabularies, batched,
 };
+use zhuyi::ranks::Ranks;
 use zhuyi::rng::Rng;
 use zhuyi::search::{LengthPenalty, SearchConfig};
 use zhuyi::text::EOS;
@@ -20,7 +21,8 @@ use zhuyi::train::adam::Adam;
 use zhuyi::train::batch::{Batch, Example};
 use zhuyi::train::loss::{Objective, batch_loss, part_of_loss};
 use zhuyi::train::reward::Baseline;
-use zhuyi::train::update::update;
+use zhuyi::train::share::{Share, Team};
+use zhuyi::train::update::{Step, update};
 
 use super::gradients::{Exactness, check_all};
 use super::support::{assert_close, values};
@@ -238,7 +240,7 @@ fn translations_do_not_depend_on_the_batch() {
         let translate = |order: &[usize], batch: usize| {
             let sources: Vec<&[usize]> = order.iter().map(|&i| lines[i].as_slice()).collect();
             let search = SearchConfig { beam: 3, batch, max_ratio: 0.5, max_extra: 4, ..SearchConfig::default() };
-            batched::translate(&model, &LaidOut::default(), &sources, &search, 3, &device)
+            batched::translate(&model, &LaidOut::default(), &sources, &search, 3, &device).unwrap()
         };
         let alone = translate(&[0, 1, 2, 3, 4, 5, 6], 1);
         for (order, batch) in [([0, 1, 2, 3, 4, 5, 6], 2), ([0, 1, 2, 3, 4, 5, 6], 7), ([6, 2, 0, 5, 1, 4, 3], 7)]
@@ -265,10 +267,10 @@ fn forced_scoring_returns_the_beams_score_and_alignment() {
         let examples = examples();
         let sources: Vec<&[usize]> = examples.iter().map(|example| example.source.as_slice()).collect();
         let search = SearchConfig { beam: 4, length_penalty: LengthPenalty::None, ..SearchConfig::default() };
-        let found = batched::translate(&model, &LaidOut::default(), &sources, &search, 1, &device);
+        let found = batched::translate(&model, &LaidOut::default(), &sources, &search, 1, &device).unwrap();
         let best: Vec<_> = found.iter().map(|n_best| &n_best[0]).collect();
         let targets: Vec<&[usize]> = best.iter().map(|best| best.tokens.as_slice()).collect();
-        let scored = batched::score(&model, &LaidOut::default(), &sources, &targets, 2, &device);
+        let scored = batched::score(&model, &LaidOut::default(), &sources, &targets, 2, &device).unwrap();
         for (best, scored) in best.into_iter().zip(scored) {
             let steps = best.tokens.len() + usize::from(!best.cut);
             let log_prob: f64 = scored.log_probs[..steps].iter().sum();
@@ -384,12 +386,12 @@ fn parts_of_a_batch_make_the_same_update() {
         let config = TrainConfig { label_smoothing: 0.1, ..TrainConfig::default() };
         let updated = [1, 2, 3].map(|cores| {
             let (mut model, mut adam) = (init(&model_config, &device), Adam::default());
-            let batches = Batch::deal(&examples, cores, &device);
-            assert_eq!(batches.len(), cores);
+            let share = Share::deal(&examples, &Team::alone(cores), &device);
+            assert_eq!(share.parts.len(), cores);
             let mut seen = Vec::new();
             for step in 1..=3 {
-                let (next, now) =
-                    update(model, &mut adam, &batches, 0.01, config.noise(step), Baseline::new(10), &config);
+                let step = Step { rate: 0.01, noise: config.noise(step), baseline: Baseline::new(10) };
+                let (next, now) = update(model, &mut adam, &share, step, &config, &Ranks::default()).unwrap();
                 model = next;
                 seen.extend([now.loss as f32, now.norm as f32]);
             }

@@ -5,6 +5,7 @@ use zhuyi::Result;
 use zhuyi::config::{Config, TOY};
 use zhuyi::model::{Seq2Seq, Vocabularies};
 use zhuyi::prepare::prepare;
+use zhuyi::ranks::Ranks;
 use zhuyi::rng::Rng;
 use zhuyi::train::{Event, Observer, StopReason, train};
 
@@ -39,7 +40,7 @@ fn run(settings: &[&str], listener: &mut Listener) -> zhuyi::train::Summary {
     let vocabularies = Vocabularies { source: data.source.size(), target: data.target.size() };
     let device = Device::flex();
     let model = config.model().init(vocabularies, &mut Rng::new(config.train.seed, 0), &device).unwrap();
-    train(model, &data.examples, &data.dev, &config.train, &device, listener).unwrap()
+    train(model, &data.examples, &data.dev, &config.train, &device, &Ranks::default(), listener).unwrap()
 }
 
 /// The shipped recipe, cut short: enough to see it learn.

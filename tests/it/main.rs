@@ -18,6 +18,8 @@ mod metrics;
 mod oracle_attention;
 mod oracle_decoder;
 mod oracle_gru;
+#[path = "../support/person.rs"]
+mod person;
 mod self_attention;
 mod support;
 mod tokenizers;

@@ -1,6 +1,6 @@
 //! Known fault D5: the same text gives the same tokenizer in every process.
 
-use super::binary::{Folder, zhuyi};
+use super::person::{Folder, zhuyi};
 
 /// Words with many equal counts, so that ties must be broken.
 fn corpus() -> String {

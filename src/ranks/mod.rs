@@ -1,0 +1,226 @@
+//! Processes that do one piece of work together, one *rank* each, on one machine or many: they add up what each found and
+//! hand each other results. The engine is the system's MPI library (feature `mpi`); a process that was started alone
+//! is a rank too, the only one, and none of this costs it anything.
+//!
+//! Everything here but [`Ranks::rank`] and [`Ranks::size`] must be called by all ranks in the same order.
+
+mod launch;
+#[cfg(feature = "mpi")]
+mod world;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::{Error, Result};
+
+pub use launch::{local_rank, local_ranks};
+
+/// This process among those it works with.
+#[derive(Clone, Default)]
+pub struct Ranks {
+    #[cfg(feature = "mpi")]
+    world: Option<Arc<world::World>>,
+    /// Set by whoever may stop the process: then it does not wait for others for ever.
+    stop: Option<Arc<AtomicUsize>>,
+}
+
+impl fmt::Debug for Ranks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rank {} of {}", self.rank(), self.size())
+    }
+}
+
+impl Ranks {
+    /// Meets the others, where `mpirun` or its like started several processes.
+    ///
+    /// # Errors
+    /// Several were started, and this build can't talk to others.
+    pub fn start() -> Result<Self> {
+        let Some(size) = launch::size() else { return Ok(Self::default()) };
+        #[cfg(feature = "mpi")]
+        return Ok(Self { world: Some(Arc::new(world::World::start(size)?)), stop: None });
+        #[cfg(not(feature = "mpi"))]
+        match size {
+            1 => Ok(Self::default()),
+            _ => Err(Error::Ranks(format!(
+                "started as {size} processes, which would all do the same: this build can't let them work together; \
+                 build with --features mpi"
+            ))),
+        }
+    }
+
+    /// The same, giving up to wait for others soon after `stop` is no longer 0.
+    pub fn heeding(&self, stop: Arc<AtomicUsize>) -> Self {
+        Self { stop: Some(stop), ..self.clone() }
+    }
+
+    /// The place of this process, from 0.
+    pub fn rank(&self) -> usize {
+        #[cfg(feature = "mpi")]
+        if let Some(world) = &self.world {
+            return world.rank();
+        }
+        0
+    }
+
+    /// How many there are.
+    pub fn size(&self) -> usize {
+        #[cfg(feature = "mpi")]
+        if let Some(world) = &self.world {
+            return world.size();
+        }
+        1
+    }
+
+    /// Whether this is the one that reads, writes and speaks for all.
+    pub fn leads(&self) -> bool {
+        self.rank() == 0
+    }
+
+    /// The sums of all ranks' values; every rank gets the same bits.
+    ///
+    /// # Errors
+    /// The others do not answer.
+    pub fn sum(&self, values: Vec<f32>) -> Result<Vec<f32>> {
+        #[cfg(feature = "mpi")]
+        if let Some(world) = &self.world {
+            return world.sum(values, self.stop.as_deref());
+        }
+        Ok(values)
+    }
+
+    /// The same in 64 bits.
+    ///
+    /// # Errors
+    /// The others do not answer.
+    pub fn sum_wide<const N: usize>(&self, values: [f64; N]) -> Result<[f64; N]> {
+        #[cfg(feature = "mpi")]
+        if let Some(world) = &self.world {
+            let sums = world.sum(values.to_vec(), self.stop.as_deref())?;
+            return Ok(std::array::from_fn(|i| sums[i]));
+        }
+        Ok(values)
+    }
+
+    /// What holds on any rank, for each of several things.
+    ///
+    /// # Errors
+    /// The others do not answer.
+    pub fn any<const N: usize>(&self, here: [bool; N]) -> Result<[bool; N]> {
+        let votes = self.sum_wide(here.map(|here| f64::from(u8::from(here))))?;
+        Ok(votes.map(|votes| votes > 0.0))
+    }
+
+    /// What each rank has, in the order of ranks, to every rank.
+    ///
+    /// # Errors
+    /// The others do not answer.
+    pub fn gather<T: Serialize + DeserializeOwned>(&self, mine: T) -> Result<Vec<T>> {
+        #[cfg(feature = "mpi")]
+        if let Some(world) = &self.world {
+            let parts = world.gather(&packed(&mine)?, self.stop.as_deref())?;
+            return parts.iter().map(|part| unpacked(part)).collect();
+        }
+        Ok(vec![mine])
+    }
+
+    /// What rank 0 has, to every rank; the others give nothing.
+    ///
+    /// # Errors
+    /// The others do not answer.
+    pub fn tell<T: Serialize + DeserializeOwned>(&self, leaders: Option<T>) -> Result<T> {
+        let mut told = self.gather(leaders)?.into_iter();
+        told.next().flatten().ok_or_else(|| Error::Ranks("rank 0 has nothing to tell the others".into()))
+    }
+
+    /// The values of rank 0 on every rank.
+    ///
+    /// # Errors
+    /// The others do not answer.
+    pub fn follow(&self, mut values: Vec<f32>) -> Result<Vec<f32>> {
+        // Adding zeros keeps the bits, but for the sign of a zero.
+        if !self.leads() {
+            values.fill(0.0);
+        }
+        self.sum(values)
+    }
+
+    /// Refuses to go on where ranks see different things.
+    ///
+    /// # Errors
+    /// Names what differs and on which rank.
+    pub fn agree(&self, what: &str, fingerprint: &str) -> Result<()> {
+        let all = self.gather(fingerprint.to_owned())?;
+        match all.iter().position(|other| *other != all[0]) {
+            None => Ok(()),
+            Some(rank) => Err(Error::Ranks(format!(
+                "{what}: rank {rank} has others than rank 0; give every process the same files and settings"
+            ))),
+        }
+    }
+
+    /// The work of this rank where the others take the rest: every `size`-th of so many things.
+    pub fn mine(&self, things: usize) -> impl Iterator<Item = usize> + use<> {
+        (self.rank()..things).step_by(self.size())
+    }
+
+    /// Puts together what ranks found of their things ([`Ranks::mine`]), in the order of the things.
+    ///
+    /// # Errors
+    /// The others do not answer.
+    pub fn join<T: Serialize + DeserializeOwned>(&self, mine: Vec<T>) -> Result<Vec<T>> {
+        let mut parts: Vec<_> = self.gather(mine)?.into_iter().map(Vec::into_iter).collect();
+        let mut all = Vec::new();
+        loop {
+            let before = all.len();
+            all.extend(parts.iter_mut().filter_map(Iterator::next));
+            if all.len() == before {
+                return Ok(all);
+            }
+        }
+    }
+
+    /// Ends every rank with an exit code, since this one can't go on and the others would wait for it for ever.
+    pub fn abandon(&self, code: u8) {
+        #[cfg(feature = "mpi")]
+        if let Some(world) = &self.world {
+            world.abandon(code);
+        }
+        let _ = code;
+    }
+}
+
+#[cfg(feature = "mpi")]
+fn packed<T: Serialize>(value: &T) -> Result<Vec<u8>> {
+    serde_json::to_vec(value).map_err(|why| Error::Ranks(format!("can't be sent to other ranks: {why}")))
+}
+
+#[cfg(feature = "mpi")]
+fn unpacked<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+    serde_json::from_slice(bytes).map_err(|why| {
+        Error::Ranks(format!("another rank sent what this one can't read ({why}): is it another build?"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alone_everything_is_ones_own() {
+        let ranks = Ranks::default();
+        assert_eq!((ranks.rank(), ranks.size(), ranks.leads()), (0, 1, true));
+        assert_eq!(ranks.follow(ranks.sum(vec![1.5, -0.5]).unwrap()).unwrap(), [1.5, -0.5]);
+        assert_eq!(ranks.sum_wide([2.5]).unwrap(), [2.5]);
+        assert_eq!(ranks.any([true, false]).unwrap(), [true, false]);
+        assert_eq!(ranks.gather(7).unwrap(), [7]);
+        assert_eq!(ranks.tell(Some("x".to_owned())).unwrap(), "x");
+        assert_eq!(ranks.mine(3).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!(ranks.join(vec![1, 2, 3]).unwrap(), [1, 2, 3]);
+        ranks.agree("data", "a").unwrap();
+    }
+}
