@@ -6,3 +6,13 @@ use sha2::{Digest, Sha256};
 pub fn sha256_hex(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
+
+/// The SHA-256 of texts, each on a line of its own, in lower-case hexadecimal.
+pub fn sha256_of(lines: impl IntoIterator<Item = String>) -> String {
+    let mut digest = Sha256::new();
+    for line in lines {
+        digest.update(line);
+        digest.update("\n");
+    }
+    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}

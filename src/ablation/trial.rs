@@ -9,7 +9,7 @@ use super::{Progress, TestSet, Variant};
 use crate::alignment::{Alignment, AlignmentErrorRate, Entropy};
 use crate::config::{Config, keys};
 use crate::device::Opened;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hash::sha256_hex;
 use crate::prepare::Prepared;
 use crate::ranks::Ranks;
@@ -113,7 +113,10 @@ impl Trial {
             return Ok(Outcome::Stopped);
         }
         progress.judges(self);
-        let judgement = judge(&Translator::open(&run, &opened.device)?, test)?;
+        let judgement = match judge(&Translator::open(&run, &opened.device)?, test) {
+            Err(Error::Model(why)) => return Ok(Outcome::Failed(why)),
+            judged => judged?,
+        };
         if judgement.log_probs.iter().any(|(log_prob, _)| !log_prob.is_finite()) {
             return Ok(Outcome::Failed("its loss on the test set is no number".into()));
         }

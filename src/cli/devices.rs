@@ -23,16 +23,9 @@ pub fn run(args: DevicesArgs) -> anyhow::Result<()> {
             tell(&args, kind, None, kind.open(None))?;
             continue;
         }
-        // One after the other until there is no more; what is not there at all is told too.
-        for place in 0.. {
-            match kind.open(Some(place)) {
-                Err(_) if place > 0 => break,
-                Err(why) => {
-                    tell(&args, kind, Some(place), Err(why))?;
-                    break;
-                }
-                opened => tell(&args, kind, Some(place), opened)?,
-            }
+        // What is not there at all is told too.
+        for place in 0..kind.count().max(1) {
+            tell(&args, kind, Some(place), kind.open(Some(place)))?;
         }
     }
     if args.format == Format::Text {

@@ -24,6 +24,7 @@ mod signals;
 mod train;
 mod translate;
 
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -31,7 +32,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
 use output::{Interrupted, note};
-use zhuyi::device::{DeviceChoice, DeviceKind, Opened};
+use zhuyi::device::{DeviceChoice, Need, Opened};
 use zhuyi::ranks::{self, Ranks};
 use zhuyi::run::RunDir;
 use zhuyi::translator::Translator;
@@ -136,12 +137,11 @@ impl DeviceArgs {
     /// The device; says which one it is where that was not said already.
     fn open(&self) -> Result<Opened> {
         let choice: DeviceChoice = self.device.parse()?;
-        let opened = choice.open(ranks::local_rank())?;
-        if choice == DeviceChoice::Auto && opened.kind == DeviceKind::Cpu {
-            note("device: cpu (no graphics processor answered)");
-        } else if choice == DeviceChoice::Auto || opened.adapter.is_some() {
+        let (opened, passed_over) = choice.open(ranks::local_rank())?;
+        if choice == DeviceChoice::Auto || opened.adapter.is_some() {
             note(&format!("device: {opened}"));
         }
+        passed_over.iter().for_each(|why| note(&format!("passed over: {why}")));
         Ok(opened)
     }
 }
@@ -161,7 +161,10 @@ impl RunArgs {
     fn open(&self, ranks: &Ranks) -> Result<Translator> {
         let run = RunDir::find(self.run.as_deref(), Path::new(RUNS))?;
         let opened = self.device.open()?;
-        Ok(Translator::open(&run, &opened.device)?.without_heads(&self.without_head)?.together(ranks))
+        if let Some(adapter) = &opened.adapter {
+            adapter.limits.check(&Need::of_parameters(&run.parameters()?, "take a device that can"))?;
+        }
+        Ok(Translator::open(&run, &opened.device)?.without_heads(&self.without_head)?.together(ranks)?)
     }
 }
 
@@ -176,7 +179,16 @@ enum Format {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    // What all of several processes would say, one says.
+    let speaks = ranks::launched_as().unwrap_or(0) == 0;
+    if !speaks {
+        output::be_silent();
+    }
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(told) if speaks => told.exit(),
+        Err(told) => return ExitCode::from(told.exit_code() as u8),
+    };
     start_logging(&cli.global);
     process::prepare();
     if cli.global.quiet {
@@ -186,15 +198,29 @@ pub fn main() -> ExitCode {
         Ok(ranks) => ranks,
         Err(why) => return exit_code(&why.into(), &Ranks::default()),
     };
-    if !ranks.leads() {
-        output::be_quiet();
-    }
-    // On a thread of the pool: from outside, every parallel piece of work would first have to wake it.
-    let done = rayon::scope(|_| run(cli.command, &ranks));
+    let done = process::start_threads(&ranks).map_err(Into::into).and_then(|()| guarded(cli.command, &ranks));
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => exit_code(&why, &ranks),
     }
+}
+
+/// Runs a command on a thread of the pool: from outside, every parallel piece of work would first have to wake it. What
+/// panics, most likely in a device's driver, becomes an error.
+fn guarded(command: Command, ranks: &Ranks) -> anyhow::Result<()> {
+    let (said, listener) = std::sync::mpsc::channel();
+    std::panic::set_hook(Box::new(move |panic| {
+        // Nobody listens any more once the first has been told.
+        let _ = said.send(panic.to_string().replace('\n', " "));
+    }));
+    let done = std::panic::catch_unwind(AssertUnwindSafe(|| rayon::scope(|_| run(command, ranks))));
+    done.unwrap_or_else(|_| {
+        let why = listener.try_iter().next().unwrap_or_default();
+        let message = format!(
+            "something went wrong that should not ({why}); with --device cpu it may not, and please tell us if it does"
+        );
+        Err(Error::Device(message).into())
+    })
 }
 
 fn run(command: Command, ranks: &Ranks) -> anyhow::Result<()> {
@@ -223,7 +249,7 @@ fn run(command: Command, ranks: &Ranks) -> anyhow::Result<()> {
 /// with it.
 fn exit_code(why: &anyhow::Error, ranks: &Ranks) -> ExitCode {
     if let Some(Interrupted(signal)) = why.downcast_ref() {
-        // They were all told to.
+        // They have all stopped after the same update.
         return ExitCode::from(128 + *signal as u8);
     }
     if output::is_broken_pipe(why) {
@@ -238,6 +264,7 @@ fn exit_code(why: &anyhow::Error, ranks: &Ranks) -> ExitCode {
     } else {
         // What every rank finds wrong, rank 0 says, and ends the others before they have said it too.
         std::thread::sleep(LEADER_FIRST);
+        output::speak();
         output::complain(&format!("rank {}: {message}", ranks.rank()));
     }
     let code = if matches!(own, Some(Error::Usage(_))) { 2 } else { 1 };

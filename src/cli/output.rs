@@ -35,8 +35,27 @@ pub fn warn(message: &str) {
 }
 
 fn say(style: Style, kind: &str, message: &str) {
+    if SILENT.load(Ordering::Relaxed) {
+        return;
+    }
+    // In one piece, so that what other processes say does not stand in the middle of it.
+    let line = format!("{style}{kind}{style:#}: {message}\n");
     // Nowhere to tell it if this fails.
-    let _ = writeln!(anstream::stderr().lock(), "{style}{kind}{style:#}: {message}");
+    let _ = anstream::stderr().lock().write_all(line.as_bytes());
+}
+
+/// Whether nothing at all is told but results.
+static SILENT: AtomicBool = AtomicBool::new(false);
+
+/// From now on nothing is told: another process says it.
+pub fn be_silent() {
+    be_quiet();
+    SILENT.store(true, Ordering::Relaxed);
+}
+
+/// From now on errors are told again.
+pub fn speak() {
+    SILENT.store(false, Ordering::Relaxed);
 }
 
 /// Whether notes are left out.

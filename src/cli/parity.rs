@@ -7,7 +7,7 @@ use super::choice::ConfigArgs;
 use super::output::{note, print, print_json};
 use zhuyi::config::{AttentionName, Config};
 use zhuyi::device::{DeviceChoice, DeviceKind, Opened};
-use zhuyi::parity::{LOGITS, LOSSES, Parity, SENTENCES, UPDATES, compare};
+use zhuyi::parity::{LOGITS, LOSSES, Parity, Reference, SENTENCES, UPDATES};
 use zhuyi::prepare::prepare;
 use zhuyi::{Error, Result};
 
@@ -40,10 +40,10 @@ enum ParityFormat {
 pub fn run(args: ParityArgs) -> anyhow::Result<()> {
     let config = args.choice.resolve()?;
     let devices = devices(&args)?;
-    let data = prepare(&config)?;
+    devices.iter().for_each(|opened| note(&format!("device: {opened}")));
     note(&format!(
-        "each device against --device cpu: {SENTENCES} sentences, {UPDATES} updates; logits may differ by {LOGITS}, \
-         losses by {} %",
+        "each against --device cpu: {SENTENCES} sentences, {UPDATES} updates; logits may differ by {LOGITS}, losses by \
+         {} %",
         100.0 * LOSSES
     ));
     if args.format == ParityFormat::Markdown {
@@ -53,8 +53,11 @@ pub fn run(args: ParityArgs) -> anyhow::Result<()> {
     }
     let mut off = 0;
     for (name, config) in variants(&args, &config)? {
+        // What a variant can't attend to is left out of its data.
+        let data = prepare(&config)?;
+        let reference = Reference::new(&name, &config, &data)?;
         for opened in &devices {
-            let parity = compare(&name, &config, &data, &opened.device)?;
+            let parity = reference.compare(&opened.device)?;
             off += usize::from(!parity.holds());
             tell(args.format, &parity, opened)?;
         }
@@ -75,8 +78,11 @@ fn devices(args: &ParityArgs) -> Result<Vec<Opened>> {
     }
     // Not checked beforehand: here wrong numbers are to be seen.
     let open = |name: &String| match name.parse()? {
+        DeviceChoice::Named(DeviceKind::Cpu, _) => {
+            Err(Error::Usage("--device cpu is what the others are compared with: name another".into()))
+        }
         DeviceChoice::Named(kind, place) => kind.open(place),
-        auto => auto.open(None),
+        DeviceChoice::Auto => Err(Error::Usage("--device auto: name what is to be compared".into())),
     };
     args.device.iter().map(open).collect()
 }

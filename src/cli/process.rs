@@ -1,52 +1,61 @@
 //! What only a program may decide for its whole process, for speed.
 
-use zhuyi::ranks;
+use zhuyi::Result;
+use zhuyi::ranks::Ranks;
 
-/// Sets up memory and threads; called once, before any thread is made.
+/// Sets up memory; called once, before any thread is made.
 pub(super) fn prepare() {
     keep_memory();
     quieten_drivers();
     flush_denormals();
+}
+
+/// Sets up threads, on which commands run.
+///
+/// # Errors
+/// Other processes that do not answer.
+pub(super) fn start_threads(ranks: &Ranks) -> Result<()> {
     let pool = rayon::ThreadPoolBuilder::new().stack_size(STACK).start_handler(|_| flush_denormals());
-    let pool = match threads() {
+    let pool = match threads(ranks)? {
         Some(threads) => pool.num_threads(threads),
         None => pool,
     };
     // An error means that the pool is there already, which then just runs slower.
-    let pool = pool.build_global();
-    if let Err(error) = pool {
+    if let Err(error) = pool.build_global() {
         tracing::debug!(%error, "threads are as they were");
     }
+    Ok(())
 }
 
-/// Where nobody is logged in at a screen, Mesa's drivers complain on standard error, some thirty times a process, that
-/// there is no folder for what belongs to a session.
+/// The threads of a process that shares cores with others of the same work, unless somebody decided: those that may use the
+/// same cores of a machine share them out. `None` leaves it to rayon.
+fn threads(ranks: &Ranks) -> Result<Option<usize>> {
+    let place = (machine(), allowed_cores());
+    let here = ranks.gather(place.clone())?.iter().filter(|&other| *other == place).count();
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let decided = std::env::var_os("RAYON_NUM_THREADS").is_some();
+    Ok(Some((cores / here).max(1)).filter(|_| here > 1 && !decided))
+}
+
+/// The name of this machine.
+fn machine() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default()
+}
+
+/// The cores that the system lets this process use, in its own words.
+fn allowed_cores() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    status.lines().find(|line| line.starts_with("Cpus_allowed:")).unwrap_or_default().to_owned()
+}
+
+/// Where nobody is logged in at a screen, the search for adapters complains on standard error, some thirty times a process,
+/// that there is no folder for what belongs to a session. With one that does not exist it just finds no screen.
 fn quieten_drivers() {
     #[cfg(all(target_os = "linux", feature = "wgpu"))]
     if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
         // SAFETY: no thread runs yet that could read the environment.
-        unsafe { std::env::set_var("XDG_RUNTIME_DIR", std::env::temp_dir()) };
+        unsafe { std::env::set_var("XDG_RUNTIME_DIR", "/nonexistent") };
     }
-}
-
-/// The threads of a process that shares its machine with others of the same work, unless somebody decided: its part of
-/// the cores, or fewer if it was bound to fewer. `None` leaves it to rayon.
-fn threads() -> Option<usize> {
-    let here = ranks::local_ranks().filter(|&here| here > 1)?;
-    if std::env::var_os("RAYON_NUM_THREADS").is_some() {
-        return None;
-    }
-    let allowed = std::thread::available_parallelism().ok()?.get();
-    Some(allowed.min(cores().unwrap_or(allowed) / here).max(1))
-}
-
-/// The cores of the machine, whoever may use them.
-fn cores() -> Option<usize> {
-    #[cfg(unix)]
-    // SAFETY: asks for a number.
-    return usize::try_from(unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }).ok();
-    #[cfg(not(unix))]
-    None
 }
 
 /// As much as the main thread has: commands run on threads of the pool.

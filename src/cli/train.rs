@@ -11,6 +11,7 @@ use super::signals::Signals;
 use super::{DeviceArgs, Format, RUNS};
 use zhuyi::Error;
 use zhuyi::config::Config;
+use zhuyi::device::Opened;
 use zhuyi::prepare::{Prepared, prepare};
 use zhuyi::ranks::Ranks;
 use zhuyi::run::{Fresh, RunDir, Watch};
@@ -54,13 +55,11 @@ pub fn run(args: TrainArgs, ranks: &Ranks) -> anyhow::Result<()> {
         data.target.size()
     ));
     note(&format!("run: {}", dir.path().display()));
-    if ranks.size() > 1 {
-        note(&format!("{} processes train together; each does its share of every batch", ranks.size()));
-    }
+    tell_company(&opened, ranks)?;
     let mut watcher = Watcher { console: Console::new(), signals: &signals };
     let trained = fresh.train(&config, &data, &opened, ranks, Some(Path::new(RUNS)), &mut watcher);
     watcher.console.finish();
-    let summary = trained.map_err(|why| with_what_is_kept(why, &dir))?;
+    let summary = trained.map_err(|why| with_what_is_kept(why, &dir, ranks))?;
     match args.format {
         _ if !ranks.leads() => {}
         Format::Json => {
@@ -74,9 +73,27 @@ pub fn run(args: TrainArgs, ranks: &Ranks) -> anyhow::Result<()> {
     }
 }
 
-/// Tells what is not lost.
-fn with_what_is_kept(why: Error, dir: &RunDir) -> Error {
+/// Says who trains together, and on what.
+fn tell_company(opened: &Opened, ranks: &Ranks) -> zhuyi::Result<()> {
+    if ranks.size() == 1 {
+        return Ok(());
+    }
+    let all = ranks.gather((opened.to_string(), rayon::current_num_threads()))?;
+    let threads: usize = all.iter().map(|(_, threads)| threads).sum();
+    note(&format!(
+        "{} processes with {threads} threads in all train together; each does its share of every batch",
+        all.len()
+    ));
+    if all.iter().any(|(device, _)| *device != all[0].0) {
+        all.iter().enumerate().for_each(|(rank, (device, _))| note(&format!("rank {rank}: {device}")));
+    }
+    Ok(())
+}
+
+/// Tells what is not lost; rank 0 knows.
+fn with_what_is_kept(why: Error, dir: &RunDir, ranks: &Ranks) -> Error {
     match why {
+        other if !ranks.leads() => other,
         Error::Ranks(why) if dir.has_model() => {
             Error::Ranks(format!("{why}; the best model so far is kept in {}", dir.path().display()))
         }

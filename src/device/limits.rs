@@ -2,13 +2,12 @@
 
 use crate::error::{Error, Result};
 
-/// The most that a graphics processor takes.
+/// The most that a graphics processor takes. (How many pieces of work run beside each other is no limit: burn spreads them over
+/// three dimensions of workgroups.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of one tensor.
     pub tensor_bytes: u64,
-    /// Products in one batch of products: each takes a workgroup of its own.
-    pub products: u64,
 }
 
 /// A tensor that will be needed.
@@ -18,34 +17,38 @@ pub struct Need {
     pub what: String,
     /// Its values.
     pub values: u64,
-    /// Products that run beside each other to make it.
-    pub products: u64,
     /// How to need less.
     pub way_out: &'static str,
 }
 
+impl Need {
+    /// Each parameter of a model, by name and number of values.
+    pub fn of_parameters(parameters: &[(String, usize)], way_out: &'static str) -> Vec<Self> {
+        let need = |(name, values): &(String, usize)| Self {
+            what: format!("the parameter {name}"),
+            values: *values as u64,
+            way_out,
+        };
+        parameters.iter().map(need).collect()
+    }
+}
+
 impl Limits {
     /// Of a device that does not say.
-    pub const NONE: Self = Self { tensor_bytes: u64::MAX, products: u64::MAX };
+    pub const NONE: Self = Self { tensor_bytes: u64::MAX };
 
     /// Refuses what would not fit.
     ///
     /// # Errors
     /// Names the tensor, the size needed and the size allowed, and the way out.
     pub fn check(&self, needs: &[Need]) -> Result<()> {
-        for Need { what, values, products, way_out } in needs {
+        for Need { what, values, way_out } in needs {
             let bytes = values.saturating_mul(size_of::<f32>() as u64);
             if bytes > self.tensor_bytes {
                 return Err(Error::Device(format!(
                     "{what} needs {}, and this device takes {} in one piece: {way_out}, or --device cpu",
                     mib(bytes),
                     mib(self.tensor_bytes)
-                )));
-            }
-            if *products > self.products {
-                return Err(Error::Device(format!(
-                    "{what} is {products} products at a time, and this device takes {}: {way_out}, or --device cpu",
-                    self.products
                 )));
             }
         }
@@ -64,16 +67,14 @@ mod tests {
     /// Known fault B9: a table of 65,536 × 1024 on a device that binds 128 MiB.
     #[test]
     fn what_does_not_fit_is_told_with_both_sizes() {
-        let limits = Limits { tensor_bytes: 128 << 20, products: 65_535 };
-        let need = |values, products| Need { what: "the table".into(), values, products, way_out: "take fewer" };
-        assert!(limits.check(&[need((128 << 20) / 4, 65_535)]).is_ok());
-        let told = limits.check(&[need(65_536 * 1024, 1)]).unwrap_err().to_string();
+        let limits = Limits { tensor_bytes: 128 << 20 };
+        let need = |values| Need { what: "the table".into(), values, way_out: "take fewer" };
+        assert!(limits.check(&[need((128 << 20) / 4)]).is_ok());
+        let told = limits.check(&[need(65_536 * 1024)]).unwrap_err().to_string();
         assert_eq!(
             told,
             "the table needs 256.0 MiB, and this device takes 128.0 MiB in one piece: take fewer, or --device cpu"
         );
-        let told = limits.check(&[need(1, 81_920)]).unwrap_err().to_string();
-        assert!(told.contains("81920 products at a time, and this device takes 65535"), "{told}");
-        assert!(Limits::NONE.check(&[need(u64::MAX / 2, u64::MAX)]).is_ok());
+        assert!(Limits::NONE.check(&[need(u64::MAX / 2)]).is_ok());
     }
 }

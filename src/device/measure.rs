@@ -9,10 +9,10 @@ use crate::kernels::product_rate;
 
 /// Rows, columns and depth of the product that is timed.
 const SIZE: usize = 1024;
-/// The time that it is repeated for, at most.
-const SECONDS: f64 = 0.5;
-/// Products between two looks at the clock, which wait for the device: what waits for each measures the wait.
-const AT_ONCE: usize = 4;
+/// How long the device works at least between two looks at the clock, in seconds: each waits for it.
+const BETWEEN: f64 = 0.05;
+/// Looks at the clock.
+const LOOKS: usize = 5;
 
 impl Opened {
     /// The best rate of a matrix product in 32 bits, in 10⁹ operations a second.
@@ -22,22 +22,20 @@ impl Opened {
         }
         let of = |device: &Device| Tensor::<2>::random([SIZE, SIZE], Distribution::Uniform(-1.0, 1.0), device);
         let (left, right) = (of(&self.device), of(&self.device));
-        let timed = || {
+        let timed = |products: usize| {
             let started = Instant::now();
-            let products = (0..AT_ONCE).map(|_| left.clone().matmul(right.clone()));
             // One number of each: none can be left out, and reading it waits.
-            let sum = products.map(|product| product.slice([0..1, 0..1])).reduce(|a, b| a + b);
-            let read = sum.map(Tensor::into_scalar::<f32>);
+            let numbers = (0..products).map(|_| left.clone().matmul(right.clone()).slice([0..1, 0..1]));
+            let read = numbers.reduce(|a, b| a + b).map(|sum| sum.try_into_scalar::<f32>());
             (started.elapsed().as_secs_f64(), read)
         };
-        // The first compiles.
-        let (mut best, mut spent) = (f64::INFINITY, -timed().0);
-        while spent < SECONDS {
-            let (seconds, _) = timed();
-            best = best.min(seconds);
-            spent = spent.max(0.0) + seconds;
+        // The first compiles; then as many at a time as take long enough.
+        let (mut products, _) = (1, timed(1));
+        while timed(products).0 < BETWEEN {
+            products *= 2;
         }
-        2.0 * AT_ONCE as f64 * (SIZE as f64).powi(3) / best / 1e9
+        let best = (0..LOOKS).map(|_| timed(products).0).fold(f64::INFINITY, f64::min);
+        2.0 * products as f64 * (SIZE as f64).powi(3) / best / 1e9
     }
 }
 

@@ -8,8 +8,8 @@ use rayon::prelude::*;
 use super::host::{HostModel, LaidOut};
 use super::seq2seq::{Seq2Seq, SourceBatch};
 use super::stepper::ModelStepper;
-use crate::error::Result;
-use crate::kernels::Precision;
+use crate::error::{Error, Result};
+use crate::kernels::{Precision, cores};
 use crate::search::{Forced, Hypothesis, Request, SearchConfig, beam_search, forced};
 use crate::text::{BOS, PAD, UNK};
 
@@ -23,7 +23,7 @@ const USUAL_BEAM: usize = 5;
 /// the model.
 ///
 /// # Errors
-/// Token ids that the model has no vectors for.
+/// Token ids that the model has no vectors for; probabilities that are no numbers.
 pub fn translate(
     model: &Seq2Seq,
     laid: &LaidOut,
@@ -37,7 +37,7 @@ pub fn translate(
     }
     let batch = config.batch.saturating_mul(USUAL_BEAM) / config.beam.max(USUAL_BEAM);
     let search = Search { model, host: laid.get(model, config.precision, sources.len()), device };
-    Ok(in_batches(sources, batch, |batch, cores| {
+    let found = in_batches(sources, batch, cores(device), |batch, cores| {
         let chosen: Vec<&[usize]> = batch.iter().map(|&i| sources[i]).collect();
         let lengths: Vec<usize> = chosen.iter().map(|source| source.len()).collect();
         let limits: Vec<usize> = chosen.iter().map(|source| config.limit(source.len())).collect();
@@ -53,13 +53,17 @@ pub fn translate(
         let mut found = search.translate(&chosen, &request, cores);
         found.iter_mut().for_each(|hypotheses| hypotheses.truncate(n_best));
         found
-    }))
+    });
+    match found.iter().flatten().any(|hypothesis: &Hypothesis| hypothesis.log_prob.is_nan()) {
+        true => Err(no_number()),
+        false => Ok(found),
+    }
 }
 
 /// Scores given targets (ids without end) of sources (ids with their end), reference forced.
 ///
 /// # Errors
-/// Token ids that the model has no vectors for.
+/// Token ids that the model has no vectors for; probabilities that are no numbers.
 pub fn score(
     model: &Seq2Seq,
     laid: &LaidOut,
@@ -72,11 +76,24 @@ pub fn score(
         model.check_ids(source, target)?;
     }
     let search = Search { model, host: laid.get(model, Precision::F32, sources.len()), device };
-    Ok(in_batches(sources, batch, |batch, cores| {
+    let found = in_batches(sources, batch, cores(device), |batch, cores| {
         let chosen: Vec<&[usize]> = batch.iter().map(|&i| sources[i]).collect();
         let targets: Vec<&[usize]> = batch.iter().map(|&i| targets[i]).collect();
         search.force(&chosen, &targets, cores)
-    }))
+    });
+    match found.iter().any(|forced: &Forced| forced.log_probs.iter().any(|log_prob| log_prob.is_nan())) {
+        true => Err(no_number()),
+        false => Ok(found),
+    }
+}
+
+/// What a model says that has lost its numbers: weights that are none, or a device that computes wrongly.
+fn no_number() -> Error {
+    Error::Model(
+        "the model gives probabilities that are no numbers: its weights are broken, or the device computes wrongly \
+         (try --device cpu)"
+            .into(),
+    )
 }
 
 /// A model with the stepper that is the fastest for it.
@@ -110,17 +127,19 @@ impl Search<'_> {
 
 /// Calls `work` with the places of sentences of like length and the cores that a batch may use; puts the
 /// answers where they belong. Where there are batches enough, each core takes whole ones: within a batch
-/// cores would wait for each other at every step.
+/// cores would wait for each other at every step. (A device that works in parallel by itself counts as one core: one batch
+/// is in its memory at a time.)
 fn in_batches<T: Send>(
     sources: &[&[usize]],
     size: usize,
+    all_cores: usize,
     work: impl Fn(&[usize], usize) -> Vec<T> + Sync,
 ) -> Vec<T> {
     let mut order: Vec<usize> = (0..sources.len()).collect();
     // Longest first: if memory does not suffice, it shows at once.
     order.sort_by_key(|&i| std::cmp::Reverse(sources[i].len()));
     let batches: Vec<&[usize]> = order.chunks(size.max(1)).collect();
-    let cores = rayon::current_num_threads().div_ceil(batches.len().max(1));
+    let cores = all_cores.div_ceil(batches.len().max(1));
     // From a counter, not by splitting: a core that waits inside a batch would else begin another in the middle
     // of it, and so on.
     let next = AtomicUsize::new(0);
@@ -128,11 +147,8 @@ fn in_batches<T: Send>(
         let at = next.fetch_add(1, Ordering::Relaxed);
         batches.get(at).map(|batch| (*batch, work(batch, cores)))
     };
-    let found: Vec<(&[usize], Vec<T>)> = (0..rayon::current_num_threads())
-        .into_par_iter()
-        .with_max_len(1)
-        .flat_map_iter(|_| std::iter::from_fn(take))
-        .collect();
+    let found: Vec<(&[usize], Vec<T>)> =
+        (0..all_cores).into_par_iter().with_max_len(1).flat_map_iter(|_| std::iter::from_fn(take)).collect();
     let mut answers: Vec<Option<T>> = sources.iter().map(|_| None).collect();
     for (batch, found) in found {
         for (&place, answer) in batch.iter().zip(found) {

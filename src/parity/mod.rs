@@ -8,13 +8,14 @@ use burn::tensor::Device;
 use serde::Serialize;
 
 use crate::config::Config;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::host::LaidOut;
 use crate::model::{Seq2Seq, Vocabularies, batched};
 use crate::prepare::Prepared;
 use crate::ranks::Ranks;
 use crate::rng::Rng;
-use crate::search::{Forced, Hypothesis, SearchConfig};
+use crate::search::{Hypothesis, SearchConfig};
+use crate::train::TrainConfig;
 use crate::train::adam::Adam;
 use crate::train::batch::{Batch, Example};
 use crate::train::reward::Baseline;
@@ -36,7 +37,8 @@ const RATE: f64 = 2e-3;
 pub const LOGITS: f64 = 1e-3;
 /// The most that a loss may differ, relative to it.
 pub const LOSSES: f64 = 0.01;
-/// A translation may be another one if the reference likes both as well: a difference of log-probability below this.
+/// A translation may be another one if the reference likes both tokens as well where the two part: a difference of
+/// log-probability of at most this.
 pub const TIE: f64 = 1e-3;
 
 /// How a device differs from the reference with one attention.
@@ -65,44 +67,102 @@ impl Parity {
     }
 }
 
-/// Compares a device with the reference on the first sentences of prepared data.
-///
-/// # Errors
-/// A config that can't be built.
-pub fn compare(variant: &str, config: &Config, data: &Prepared, device: &Device) -> Result<Parity> {
-    let reference = Device::flex();
-    let vocabularies = Vocabularies { source: data.source.size(), target: data.target.size() };
-    // Without dropout, which every device draws in its own way.
-    let mut model = config.model();
-    model.regularization.dropout = 0.0;
-    let fresh = model.init(vocabularies, &mut Rng::new(config.train.seed, 0), &reference)?;
-    let (model, _) = trained(fresh, config, &data.examples, WARM_UP, &reference)?;
-    let there = model.clone().fork(device);
+/// What the reference says, with one attention, of the first sentences of prepared data.
+#[derive(Debug)]
+pub struct Reference<'a> {
+    variant: String,
+    train: &'a TrainConfig,
+    data: &'a Prepared,
+    examples: Vec<&'a Example>,
+    model: Seq2Seq,
+    logits: Vec<f32>,
+    translations: Vec<Vec<usize>>,
+    losses: Vec<f64>,
+}
 
-    let examples: Vec<&Example> = data.dev.examples.iter().take(SENTENCES).collect();
-    let logits = largest_difference(logits(&model, &examples, &reference), logits(&there, &examples, device));
-    let [same, ties, different] = translations(&model, &there, &examples, &reference, device)?;
-    let (_, expected) = trained(model, config, &data.examples, UPDATES, &reference)?;
-    let (there, found) = trained(there, config, &data.examples, UPDATES, device)?;
-    let carried = there.clone().fork(&reference);
-    Ok(Parity {
-        variant: variant.to_owned(),
-        logits,
-        same,
-        ties,
-        different,
-        losses: most(expected.iter().zip(&found).map(|(expected, found)| (found - expected).abs() / expected)),
-        carried: largest_difference(
-            self::logits(&carried, &examples, &reference),
-            self::logits(&there, &examples, device),
-        ),
-    })
+impl<'a> Reference<'a> {
+    /// Trains a little, so that the weights are more than just drawn.
+    ///
+    /// # Errors
+    /// A config that can't be built; too few sentences.
+    pub fn new(variant: &str, config: &'a Config, data: &'a Prepared) -> Result<Self> {
+        if data.examples.len().min(data.dev.examples.len()) < SENTENCES {
+            return Err(Error::Config(format!("parity needs {SENTENCES} pairs of data.train and of data.dev")));
+        }
+        let device = Device::flex();
+        let vocabularies = Vocabularies { source: data.source.size(), target: data.target.size() };
+        // Without dropout, which every device draws in its own way.
+        let mut model = config.model();
+        model.regularization.dropout = 0.0;
+        let fresh = model.init(vocabularies, &mut Rng::new(config.train.seed, 0), &device)?;
+        let (model, _) = trained(fresh, &config.train, &data.examples, WARM_UP, &device)?;
+        let examples: Vec<&Example> = data.dev.examples.iter().take(SENTENCES).collect();
+        Ok(Self {
+            variant: variant.to_owned(),
+            train: &config.train,
+            data,
+            logits: logits(&model, &examples, &device),
+            translations: greedy(&model, &examples, &device)?,
+            losses: trained(model.clone(), &config.train, &data.examples, UPDATES, &device)?.1,
+            examples,
+            model,
+        })
+    }
+
+    /// Does the same on a device.
+    ///
+    /// # Errors
+    /// A device that can't.
+    pub fn compare(&self, device: &Device) -> Result<Parity> {
+        let reference = Device::flex();
+        let there = self.model.clone().fork(device);
+        let logits_there = logits(&there, &self.examples, device);
+        let [same, ties, different] = self.compare_translations(&greedy(&there, &self.examples, device)?)?;
+        let (there, losses) = trained(there, self.train, &self.data.examples, UPDATES, device)?;
+        let carried = there.clone().fork(&reference);
+        let losses = self.losses.iter().zip(&losses).map(|(expected, found)| (found - expected).abs() / expected);
+        Ok(Parity {
+            variant: self.variant.clone(),
+            logits: largest_difference(&self.logits, &logits_there),
+            same,
+            ties,
+            different,
+            losses: most(losses),
+            carried: largest_difference(
+                &logits(&carried, &self.examples, &reference),
+                &logits(&there, &self.examples, device),
+            ),
+        })
+    }
+
+    /// How many translations are the same, how many part where the reference likes both ways as well, and how many are
+    /// others.
+    fn compare_translations(&self, found: &[Vec<usize>]) -> Result<[usize; 3]> {
+        let sources = sources(&self.examples);
+        let likes = |targets: &[Vec<usize>]| {
+            let targets: Vec<&[usize]> = targets.iter().map(Vec::as_slice).collect();
+            batched::score(&self.model, &LaidOut::default(), &sources, &targets, SENTENCES, &Device::flex())
+        };
+        let (liked, others) = (likes(&self.translations)?, likes(found)?);
+        let mut counts = [0; 3];
+        for (i, (expected, found)) in self.translations.iter().zip(found).enumerate() {
+            // Up to there both have written the same; what comes after follows from it.
+            let parting = expected.iter().zip(found).take_while(|(a, b)| a == b).count();
+            let place = match (liked[i].log_probs.get(parting), others[i].log_probs.get(parting)) {
+                _ if expected == found => 0,
+                (Some(best), Some(other)) if (best - other).abs() <= TIE => 1,
+                _ => 2,
+            };
+            counts[place] += 1;
+        }
+        Ok(counts)
+    }
 }
 
 /// A model after some updates, and their losses.
 fn trained(
     model: Seq2Seq,
-    config: &Config,
+    config: &TrainConfig,
     examples: &[Example],
     updates: usize,
     device: &Device,
@@ -114,10 +174,10 @@ fn trained(
     let examples: Vec<&Example> = examples.iter().collect();
     for (number, batch) in examples.chunks_exact(SENTENCES).cycle().take(updates).enumerate() {
         let share = Share::deal(batch, &team, &device);
-        let step = Step { rate: RATE, noise: config.train.noise(number), baseline };
-        let (next, seen) = update(model, &mut adam, &share, step, &config.train, &ranks)?;
+        let step = Step { rate: RATE, noise: config.noise(number), baseline };
+        let (next, seen) = update(model, &mut adam, &share, step, config, &ranks)?;
         model = next;
-        baseline = baseline.after(seen.log_prob, config.train.baseline_decay);
+        baseline = baseline.after(seen.log_prob, config.baseline_decay);
         losses.push(seen.loss);
     }
     Ok((model.valid(), losses))
@@ -131,41 +191,22 @@ fn logits(model: &Seq2Seq, examples: &[&Example], device: &Device) -> Vec<f32> {
     model.output().logits(readouts).into_data().iter::<f32>().collect()
 }
 
-/// Greedy translations by both: the same, as good, and others.
-fn translations(
-    model: &Seq2Seq,
-    there: &Seq2Seq,
-    examples: &[&Example],
-    reference: &Device,
-    device: &Device,
-) -> Result<[usize; 3]> {
-    let sources: Vec<&[usize]> = examples.iter().map(|example| example.source.as_slice()).collect();
+fn greedy(model: &Seq2Seq, examples: &[&Example], device: &Device) -> Result<Vec<Vec<usize>>> {
     let greedy = SearchConfig { beam: 1, batch: SENTENCES, ..SearchConfig::default() };
-    let translate = |model: &Seq2Seq, device: &Device| -> Result<Vec<Vec<usize>>> {
-        let found = batched::translate(model, &LaidOut::default(), &sources, &greedy, 1, device)?;
-        let best = |n_best: &Vec<Hypothesis>| n_best.first().map(|best| best.tokens.clone()).unwrap_or_default();
-        Ok(found.iter().map(best).collect())
-    };
-    let (expected, found) = (translate(model, reference)?, translate(there, device)?);
-    let likes = |targets: &[Vec<usize>]| -> Result<Vec<f64>> {
-        let targets: Vec<&[usize]> = targets.iter().map(Vec::as_slice).collect();
-        let forced = batched::score(model, &LaidOut::default(), &sources, &targets, SENTENCES, reference)?;
-        Ok(forced.iter().map(Forced::log_prob).collect())
-    };
-    let liked = likes(&expected)?.into_iter().zip(likes(&found)?);
-    let mut counts = [0; 3];
-    for ((expected, found), (best, other)) in expected.iter().zip(&found).zip(liked) {
-        let place = if expected == found { 0 } else { usize::from((best - other).abs() > TIE) + 1 };
-        counts[place] += 1;
-    }
-    Ok(counts)
+    let found = batched::translate(model, &LaidOut::default(), &sources(examples), &greedy, 1, device)?;
+    let best = |n_best: &Vec<Hypothesis>| n_best.first().map(|best| best.tokens.clone()).unwrap_or_default();
+    Ok(found.iter().map(best).collect())
 }
 
-fn largest_difference(a: Vec<f32>, b: Vec<f32>) -> f64 {
+fn sources<'a>(examples: &[&'a Example]) -> Vec<&'a [usize]> {
+    examples.iter().map(|example| example.source.as_slice()).collect()
+}
+
+fn largest_difference(a: &[f32], b: &[f32]) -> f64 {
     if a.len() != b.len() {
         return f64::NAN;
     }
-    most(a.iter().zip(&b).map(|(a, b)| f64::from((a - b).abs())))
+    most(a.iter().zip(b).map(|(a, b)| f64::from((a - b).abs())))
 }
 
 /// The largest of some numbers; not a number if one is none.
@@ -183,8 +224,8 @@ mod tests {
         for numbers in [[f64::NAN, 1.0, 2.0], [1.0, f64::NAN, 2.0], [1.0, 2.0, f64::NAN]] {
             assert!(most(numbers.into_iter()).is_nan(), "{numbers:?}");
         }
-        assert!(largest_difference(vec![1.0], vec![]).is_nan());
-        assert!(largest_difference(vec![1.0], vec![f32::NAN]).is_nan());
+        assert!(largest_difference(&[1.0], &[]).is_nan());
+        assert!(largest_difference(&[1.0], &[f32::NAN]).is_nan());
         let far = Parity {
             variant: "dot".into(),
             logits: f64::NAN,

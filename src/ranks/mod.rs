@@ -2,7 +2,7 @@
 //! hand each other results. The engine is the system's MPI library (feature `mpi`); a process that was started alone
 //! is a rank too, the only one, and none of this costs it anything.
 //!
-//! Everything here but [`Ranks::rank`] and [`Ranks::size`] must be called by all ranks in the same order.
+//! What can fail here must be called by all ranks in the same order: it waits for them.
 
 mod launch;
 #[cfg(feature = "mpi")]
@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 
 use crate::error::{Error, Result};
 
-pub use launch::{local_rank, local_ranks};
+pub use launch::{launched_as, local_rank};
 
 /// This process among those it works with.
 #[derive(Clone, Default)]
@@ -35,7 +35,8 @@ impl fmt::Debug for Ranks {
 }
 
 impl Ranks {
-    /// Meets the others, where `mpirun` or its like started several processes.
+    /// Meets the others, where `mpirun` or its like started several processes. The value that this returns must be the
+    /// last of its clones to be dropped, on the thread that called: then this process takes leave of the others.
     ///
     /// # Errors
     /// Several were started, and this build can't talk to others.
@@ -53,7 +54,7 @@ impl Ranks {
         }
     }
 
-    /// The same, giving up to wait for others soon after `stop` is no longer 0.
+    /// The same, giving up to wait for others some time after `stop` is no longer 0.
     pub fn heeding(&self, stop: Arc<AtomicUsize>) -> Self {
         Self { stop: Some(stop), ..self.clone() }
     }
@@ -62,7 +63,7 @@ impl Ranks {
     pub fn rank(&self) -> usize {
         #[cfg(feature = "mpi")]
         if let Some(world) = &self.world {
-            return world.rank();
+            return world.rank;
         }
         0
     }
@@ -71,7 +72,7 @@ impl Ranks {
     pub fn size(&self) -> usize {
         #[cfg(feature = "mpi")]
         if let Some(world) = &self.world {
-            return world.size();
+            return world.size;
         }
         1
     }
@@ -81,10 +82,11 @@ impl Ranks {
         self.rank() == 0
     }
 
-    /// The sums of all ranks' values; every rank gets the same bits.
+    /// The sums of all ranks' values. What is decided by them is decided by rank 0: MPI does not promise that all get the
+    /// same last bit, though its libraries do it.
     ///
     /// # Errors
-    /// The others do not answer.
+    /// The others do not come.
     pub fn sum(&self, values: Vec<f32>) -> Result<Vec<f32>> {
         #[cfg(feature = "mpi")]
         if let Some(world) = &self.world {
@@ -96,7 +98,7 @@ impl Ranks {
     /// The same in 64 bits.
     ///
     /// # Errors
-    /// The others do not answer.
+    /// The others do not come.
     pub fn sum_wide<const N: usize>(&self, values: [f64; N]) -> Result<[f64; N]> {
         #[cfg(feature = "mpi")]
         if let Some(world) = &self.world {
@@ -109,7 +111,7 @@ impl Ranks {
     /// What holds on any rank, for each of several things.
     ///
     /// # Errors
-    /// The others do not answer.
+    /// The others do not come.
     pub fn any<const N: usize>(&self, here: [bool; N]) -> Result<[bool; N]> {
         let votes = self.sum_wide(here.map(|here| f64::from(u8::from(here))))?;
         Ok(votes.map(|votes| votes > 0.0))
@@ -118,7 +120,7 @@ impl Ranks {
     /// What each rank has, in the order of ranks, to every rank.
     ///
     /// # Errors
-    /// The others do not answer.
+    /// The others do not come; more than MPI can count.
     pub fn gather<T: Serialize + DeserializeOwned>(&self, mine: T) -> Result<Vec<T>> {
         #[cfg(feature = "mpi")]
         if let Some(world) = &self.world {
@@ -131,7 +133,7 @@ impl Ranks {
     /// What rank 0 has, to every rank; the others give nothing.
     ///
     /// # Errors
-    /// The others do not answer.
+    /// The others do not come.
     pub fn tell<T: Serialize + DeserializeOwned>(&self, leaders: Option<T>) -> Result<T> {
         let mut told = self.gather(leaders)?.into_iter();
         told.next().flatten().ok_or_else(|| Error::Ranks("rank 0 has nothing to tell the others".into()))
@@ -140,7 +142,7 @@ impl Ranks {
     /// The values of rank 0 on every rank.
     ///
     /// # Errors
-    /// The others do not answer.
+    /// The others do not come.
     pub fn follow(&self, mut values: Vec<f32>) -> Result<Vec<f32>> {
         // Adding zeros keeps the bits, but for the sign of a zero.
         if !self.leads() {
@@ -149,12 +151,15 @@ impl Ranks {
         self.sum(values)
     }
 
-    /// Refuses to go on where ranks see different things.
+    /// Refuses to go on where ranks see different things; `fingerprint` is asked for only where there are several.
     ///
     /// # Errors
     /// Names what differs and on which rank.
-    pub fn agree(&self, what: &str, fingerprint: &str) -> Result<()> {
-        let all = self.gather(fingerprint.to_owned())?;
+    pub fn agree(&self, what: &str, fingerprint: impl FnOnce() -> Result<String>) -> Result<()> {
+        if self.size() == 1 {
+            return Ok(());
+        }
+        let all = self.gather(fingerprint()?)?;
         match all.iter().position(|other| *other != all[0]) {
             None => Ok(()),
             Some(rank) => Err(Error::Ranks(format!(
@@ -163,25 +168,35 @@ impl Ranks {
         }
     }
 
-    /// The work of this rank where the others take the rest: every `size`-th of so many things.
-    pub fn mine(&self, things: usize) -> impl Iterator<Item = usize> + use<> {
-        (self.rank()..things).step_by(self.size())
-    }
-
-    /// Puts together what ranks found of their things ([`Ranks::mine`]), in the order of the things.
+    /// Shares out so many things: `work` does those at the places that it is given, and every rank gets what all found, in
+    /// the order of the things.
     ///
     /// # Errors
-    /// The others do not answer.
-    pub fn join<T: Serialize + DeserializeOwned>(&self, mine: Vec<T>) -> Result<Vec<T>> {
-        let mut parts: Vec<_> = self.gather(mine)?.into_iter().map(Vec::into_iter).collect();
-        let mut all = Vec::new();
-        loop {
-            let before = all.len();
-            all.extend(parts.iter_mut().filter_map(Iterator::next));
-            if all.len() == before {
-                return Ok(all);
-            }
+    /// What `work` can't do; the others do not come.
+    pub fn share<T: Serialize + DeserializeOwned>(
+        &self,
+        things: usize,
+        mut work: impl FnMut(&[usize]) -> Result<Vec<T>>,
+    ) -> Result<Vec<T>> {
+        if self.size() == 1 {
+            return work(&(0..things).collect::<Vec<_>>());
         }
+        let mut all = Vec::with_capacity(things);
+        while all.len() < things {
+            let block = all.len()..things.min(all.len() + AT_ONCE * self.size());
+            // Every rank takes one in turn, so that all get long ones and short ones.
+            let of = |rank: usize| block.clone().skip(rank).step_by(self.size());
+            let parts = self.gather(work(&of(self.rank()).collect::<Vec<_>>())?)?;
+            if parts.iter().enumerate().any(|(rank, part)| part.len() != of(rank).len()) {
+                return Err(Error::Ranks(
+                    "another rank did another share of the work: is it another build?".into(),
+                ));
+            }
+            let mut parts: Vec<_> = parts.into_iter().map(Vec::into_iter).collect();
+            let turns = (0..self.size()).cycle().take(block.len());
+            all.extend(turns.filter_map(|rank| parts[rank].next()));
+        }
+        Ok(all)
     }
 
     /// Ends every rank with an exit code, since this one can't go on and the others would wait for it for ever.
@@ -194,14 +209,18 @@ impl Ranks {
     }
 }
 
+/// Things that a rank does before results are exchanged: what is exchanged at a time must fit into memory twice.
+const AT_ONCE: usize = 10_000;
+
 #[cfg(feature = "mpi")]
 fn packed<T: Serialize>(value: &T) -> Result<Vec<u8>> {
-    serde_json::to_vec(value).map_err(|why| Error::Ranks(format!("can't be sent to other ranks: {why}")))
+    postcard::to_extend(value, Vec::new())
+        .map_err(|why| Error::Ranks(format!("can't be sent to other ranks: {why}")))
 }
 
 #[cfg(feature = "mpi")]
 fn unpacked<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
-    serde_json::from_slice(bytes).map_err(|why| {
+    postcard::from_bytes(bytes).map_err(|why| {
         Error::Ranks(format!("another rank sent what this one can't read ({why}): is it another build?"))
     })
 }
@@ -219,8 +238,7 @@ mod tests {
         assert_eq!(ranks.any([true, false]).unwrap(), [true, false]);
         assert_eq!(ranks.gather(7).unwrap(), [7]);
         assert_eq!(ranks.tell(Some("x".to_owned())).unwrap(), "x");
-        assert_eq!(ranks.mine(3).collect::<Vec<_>>(), [0, 1, 2]);
-        assert_eq!(ranks.join(vec![1, 2, 3]).unwrap(), [1, 2, 3]);
-        ranks.agree("data", "a").unwrap();
+        assert_eq!(ranks.share(3, |places| Ok(places.to_vec())).unwrap(), [0, 1, 2]);
+        ranks.agree("data", || unreachable!("nobody is there to disagree")).unwrap();
     }
 }

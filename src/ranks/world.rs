@@ -14,11 +14,13 @@ use mpi::raw::AsRaw;
 use mpi::topology::{Communicator, SimpleCommunicator};
 use mpi::traits::CommunicatorCollectives;
 
+use super::launch;
 use crate::error::{Error, Result};
 
-/// How long others are waited for after somebody asked this process to stop. Open MPI's `mpirun` kills a second after it
-/// asked.
-const GRACE: Duration = Duration::from_millis(400);
+/// How long others are waited for after somebody asked this process to stop: what they do may take its time, but not more
+/// than whoever asked gives.
+const GRACE: Duration = Duration::from_secs(20);
+const SHORT_GRACE: Duration = Duration::from_millis(500);
 
 /// How long a wait asks again and again before it leaves the core to others now and then.
 const BUSY: Duration = Duration::from_millis(50);
@@ -27,6 +29,8 @@ const BUSY: Duration = Duration::from_millis(50);
 const MOST: usize = 1 << 28;
 
 pub(super) struct World {
+    pub rank: usize,
+    pub size: usize,
     world: SimpleCommunicator,
     /// Held while MPI is called: it was promised one call at a time.
     one_at_a_time: Mutex<()>,
@@ -34,8 +38,8 @@ pub(super) struct World {
     _universe: Universe,
 }
 
-// SAFETY: the communicator is a handle that MPI allows any thread to use, one at a time; every method that talks to
-// others holds the lock.
+// SAFETY: the communicator is a handle that MPI allows any thread to use, one at a time; what calls MPI holds the lock, but
+// for `abandon`, after which there is no program. `Ranks::start` asks to be dropped last where it was called.
 unsafe impl Send for World {}
 // SAFETY: as above.
 unsafe impl Sync for World {}
@@ -58,26 +62,24 @@ impl World {
                 world.size()
             )));
         }
-        Ok(Self { world, one_at_a_time: Mutex::new(()), _universe: universe })
-    }
-
-    pub fn rank(&self) -> usize {
-        self.world.rank() as usize
-    }
-
-    pub fn size(&self) -> usize {
-        self.world.size() as usize
+        let rank = world.rank() as usize;
+        Ok(Self { rank, size, world, one_at_a_time: Mutex::new(()), _universe: universe })
     }
 
     /// The sums of everybody's values.
     pub fn sum<T: Equivalence + Clone>(&self, mine: Vec<T>, stop: Option<&AtomicUsize>) -> Result<Vec<T>> {
         let _alone = self.one_at_a_time.lock().unwrap_or_else(PoisonError::into_inner);
+        self.all_reduce(mine, stop)
+    }
+
+    fn all_reduce<T: Equivalence + Clone>(&self, mine: Vec<T>, stop: Option<&AtomicUsize>) -> Result<Vec<T>> {
         // Never freed while MPI may still read and write there: not at all if the wait is given up.
         let mut sums = ManuallyDrop::new(mine.clone());
         let mine = ManuallyDrop::new(mine);
         for (mine, sums) in mine.chunks(MOST).zip(sums.chunks_mut(MOST)) {
             let mut request = MaybeUninit::uninit();
             // SAFETY: both slices are as long and of the type as said, and stay where they are until the request is done.
+            // MPI's own error handler ends the program where it can't make one.
             let request = unsafe {
                 ffi::MPI_Iallreduce(
                     mine.as_ptr().cast(),
@@ -98,14 +100,19 @@ impl World {
 
     /// Everybody's bytes, in the order of ranks.
     pub fn gather(&self, mine: &[u8], stop: Option<&AtomicUsize>) -> Result<Vec<Vec<u8>>> {
-        let mut counts = vec![0.0; self.size()];
-        counts[self.rank()] = mine.len() as f64;
+        let _alone = self.one_at_a_time.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lengths = vec![0u64; self.size];
+        lengths[self.rank] = mine.len() as u64;
         // This wait can be given up; after it everybody is there.
-        let counts: Vec<c_int> = self.sum(counts, stop)?.iter().map(|&count| count as c_int).collect();
+        let lengths = self.all_reduce(lengths, stop)?;
+        if lengths.iter().sum::<u64>() > c_int::MAX as u64 {
+            let message = "more than 2 GiB of results at a time, which MPI can't count: give it less at once";
+            return Err(Error::Ranks(message.into()));
+        }
+        let counts: Vec<c_int> = lengths.iter().map(|&length| length as c_int).collect();
         let starts: Vec<c_int> =
             counts.iter().scan(0, |end, count| Some(std::mem::replace(end, *end + count))).collect();
-        let mut all = vec![0u8; counts.iter().map(|&count| count as usize).sum()];
-        let _alone = self.one_at_a_time.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = vec![0u8; lengths.iter().sum::<u64>() as usize];
         let mut parts = PartitionMut::new(&mut all[..], &counts[..], &starts[..]);
         self.world.all_gather_varcount_into(mine, &mut parts);
         let places = starts.iter().zip(&counts).map(|(&start, &count)| start as usize..(start + count) as usize);
@@ -114,8 +121,17 @@ impl World {
 
     /// Ends everybody.
     pub fn abandon(&self, code: u8) {
-        if self.size() > 1 {
+        if self.size > 1 {
             self.world.abort(code.into());
+        }
+    }
+}
+
+impl Drop for World {
+    /// Taking leave waits for all; after a panic they would wait for this one.
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.abandon(1);
         }
     }
 }
@@ -124,6 +140,7 @@ impl World {
 /// them is gone.
 fn wait(mut request: ffi::MPI_Request, stop: Option<&AtomicUsize>) -> Result<()> {
     let started = Instant::now();
+    let grace = if launch::is_impatient() { SHORT_GRACE } else { GRACE };
     let mut asked: Option<Instant> = None;
     loop {
         let mut done = 0;
@@ -133,9 +150,10 @@ fn wait(mut request: ffi::MPI_Request, stop: Option<&AtomicUsize>) -> Result<()>
             return Ok(());
         }
         if stop.is_some_and(|stop| stop.load(Ordering::Relaxed) != 0)
-            && asked.get_or_insert_with(Instant::now).elapsed() > GRACE
+            && asked.get_or_insert_with(Instant::now).elapsed() > grace
         {
-            let message = "another of the processes has ended or does not answer, so that this one can't go on";
+            let message =
+                "asked to stop, and another process does not come: it has ended, or is busy with something long";
             return Err(Error::Ranks(message.into()));
         }
         // MPI moves data only while it is asked.

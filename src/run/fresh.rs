@@ -1,6 +1,5 @@
 //! A run from its first file to its last.
 
-use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
 
@@ -12,7 +11,7 @@ use super::{Log, RunDir};
 use crate::config::{Config, keys};
 use crate::device::Opened;
 use crate::error::Result;
-use crate::hash::sha256_hex;
+use crate::hash::sha256_of;
 use crate::model::{Seq2Seq, Vocabularies};
 use crate::parity::check_first_batch;
 use crate::prepare::Prepared;
@@ -50,12 +49,13 @@ impl Fresh {
         let vocabularies = Vocabularies { source: data.source.size(), target: data.target.size() };
         // On the processor until it is known that the device can take it.
         let model = config.model().init(vocabularies, &mut Rng::new(config.train.seed, 0), &Device::flex())?;
-        ranks.agree("settings or data of training", &fingerprint(config, data)?)?;
         if let Some(adapter) = &opened.adapter {
-            adapter.limits.check(&needs(&model, config, &data.examples, ranks.size())?)?;
+            adapter.limits.check(&needs(&model, config, data, ranks.size())?)?;
         }
-        let model = model.fork(&opened.device);
         check_first_batch(&model, &data.examples, opened)?;
+        let model = model.fork(&opened.device);
+        // Only after all that can go wrong on a rank: then none goes on.
+        ranks.agree("settings or data of training", || fingerprint(config, data))?;
         let parameters = model.parameters().iter().map(|(_, values)| values).sum();
         let dir = match ranks.leads() {
             true => RunDir::create(path)?,
@@ -92,12 +92,9 @@ impl Fresh {
 
 /// What must be the same on all processes.
 fn fingerprint(config: &Config, data: &Prepared) -> Result<String> {
-    let mut all = keys::commented(config)?;
-    for example in data.examples.iter().chain(&data.dev.examples) {
-        // Writing into a text can't fail.
-        let _ = writeln!(all, "{:?} {:?}", example.source, example.target);
-    }
-    Ok(sha256_hex(all.as_bytes()))
+    let texts = [keys::commented(config)?, data.source.hash()?, data.target.hash()?];
+    let examples = data.examples.iter().chain(&data.dev.examples).map(|example| format!("{example:?}"));
+    Ok(sha256_of(texts.into_iter().chain(examples).chain(data.dev.references.iter().cloned())))
 }
 
 /// A rank whose leader writes and speaks for it.

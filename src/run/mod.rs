@@ -31,6 +31,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, keys};
 use crate::error::{Error, Result};
+use crate::hash::{sha256_hex, sha256_of};
 use crate::model::Seq2Seq;
 use crate::text::Tokenizer;
 use crate::train::batch::Example;
@@ -150,6 +151,19 @@ impl RunDir {
     /// Whether a model was saved.
     pub fn has_model(&self) -> bool {
         self.0.join(MODEL).is_file()
+    }
+
+    /// A digest of all that translating depends on.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub fn fingerprint(&self) -> Result<String> {
+        let of = |name: &str| {
+            let path = self.0.join(name);
+            fs::read(&path).map(|bytes| sha256_hex(&bytes)).map_err(Error::io(&path))
+        };
+        let files = [CONFIG, MANIFEST, SOURCE_TOKENIZER, TARGET_TOKENIZER, MODEL];
+        Ok(sha256_of(files.into_iter().map(of).collect::<Result<Vec<_>>>()?))
     }
 
     /// Writes what is decided before training.

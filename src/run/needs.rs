@@ -1,54 +1,55 @@
 //! The largest tensors that training will need, known before it starts.
 
+use crate::attention::ScoreKind;
 use crate::config::Config;
 use crate::device::Need;
 use crate::error::Result;
 use crate::model::Seq2Seq;
+use crate::prepare::Prepared;
 use crate::rng::Rng;
 use crate::train::batch::Example;
+use crate::train::share::parts;
+use crate::train::validate::BATCH_TOKENS;
 
-/// The parameters, the logits and the attention of the largest batch of the first epoch, where so many processes share it.
+/// The parameters, and of the batches of the first epoch (later ones are drawn alike) the largest logits, gates and attention,
+/// where so many processes share a batch.
 ///
 /// # Errors
 /// A config that can't be meant.
-pub(super) fn needs(
-    model: &Seq2Seq,
-    config: &Config,
-    examples: &[Example],
-    processes: usize,
-) -> Result<Vec<Need>> {
-    let parameters = model.parameters().into_iter().map(|(name, values)| Need {
-        what: format!("the parameter {name}"),
-        values: values as u64,
-        products: 1,
-        way_out: "make text.source.size, text.target.size or embedding.size smaller",
-    });
-    let (mut tokens, mut sentences, mut cells) = (0, 0, 0);
-    for batch in config.train.batching()?.plan(examples, &mut Rng::new(config.train.seed, 1)) {
-        let examples = || batch.iter().map(|&i| &examples[i]);
+pub(super) fn needs(model: &Seq2Seq, config: &Config, data: &Prepared, processes: usize) -> Result<Vec<Need>> {
+    let mut needs = Need::of_parameters(
+        &model.parameters(),
+        "make its sizes in the config smaller (text.*.size, embedding.size, encoder.hidden, decoder.hidden)",
+    );
+    let hidden = config.encoder.hidden.max(config.decoder.hidden);
+    // How many numbers a query and a key make before they are a score.
+    let a_pair = match config.attention.score {
+        ScoreKind::Additive | ScoreKind::Concat => config.attention.size,
+        _ => model.decoder.attention.heads(),
+    };
+    let dev_tokens: usize = data.dev.examples.iter().map(Example::target_tokens).sum();
+    let (mut tokens, mut gates, mut pairs) = (dev_tokens.min(BATCH_TOKENS), 0, 0);
+    for batch in config.train.batching()?.plan(&data.examples, &mut Rng::new(config.train.seed, 1)) {
+        let examples = || batch.iter().map(|&i| &data.examples[i]);
         let source = examples().map(|example| example.source.len()).max().unwrap_or(0);
         let target = examples().map(Example::target_tokens).max().unwrap_or(0);
-        tokens = tokens.max(examples().map(Example::target_tokens).sum());
-        sentences = sentences.max(batch.len());
-        cells = cells.max(batch.len() * source * target);
+        let share = parts(processes, batch.len());
+        let (rows, steps) = (batch.len().div_ceil(share), if model.decoder.at_once() { target } else { 1 });
+        let all: usize = examples().map(Example::target_tokens).sum();
+        tokens = tokens.max(all.div_ceil(share));
+        gates = gates.max(rows * source.max(target) * 3 * hidden);
+        pairs = pairs.max(rows * source * steps * a_pair);
     }
-    let share = |all: usize| all.div_ceil(processes) as u64;
-    let smaller = "make train.batch_sentences or train.batch_tokens smaller";
-    let vocabulary = model.output().vocabulary() as u64;
-    let batch = [
-        Need {
-            what: format!("the logits of a batch, {} tokens by {vocabulary} words,", share(tokens)),
-            values: share(tokens) * vocabulary,
-            products: 1,
-            way_out: smaller,
-        },
-        Need {
-            what: "attention over a batch".into(),
-            // Every pair of a source and a target position has a vector where a score is no product.
-            values: share(cells) * config.attention.size as u64,
-            products: share(sentences) * model.decoder.attention.heads() as u64,
-            way_out: smaller,
-        },
+    let vocabulary = model.output().vocabulary();
+    let of_batch = [
+        (format!("logits of {tokens} tokens by {vocabulary} words"), tokens * vocabulary),
+        ("the gates of a batch".to_owned(), gates),
+        ("attention over a batch".to_owned(), pairs),
     ];
-    Ok(parameters.chain(batch).collect())
+    needs.extend(of_batch.map(|(what, values)| Need {
+        what,
+        values: values as u64,
+        way_out: "make train.batch_sentences or train.batch_tokens smaller",
+    }));
+    Ok(needs)
 }

@@ -63,6 +63,14 @@ impl RunDir {
         manifest(self)
     }
 
+    /// The name of each parameter of the model, and how many numbers it has; none of them is read.
+    ///
+    /// # Errors
+    /// A file that is missing or broken.
+    pub fn parameters(&self) -> Result<Vec<(String, usize)>> {
+        Ok(self.weights()?.sizes())
+    }
+
     /// Reads everything back and checks that it belongs together.
     ///
     /// # Errors

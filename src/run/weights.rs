@@ -11,7 +11,7 @@ use burn::module::{Module, ModuleMapper, Param};
 use burn::tensor::{AllocationProperty, Bytes, DType, Tensor, TensorData};
 use memmap2::MmapOptions;
 use safetensors::SafeTensors;
-use safetensors::tensor::{Dtype, Metadata};
+use safetensors::tensor::{Dtype, Metadata, TensorInfo};
 
 use crate::error::{Error, Result};
 
@@ -44,6 +44,12 @@ impl Weights {
         let (header, metadata) = SafeTensors::read_metadata(&map)
             .map_err(|why| Error::data(path, format!("not a safetensors file: {why}")))?;
         Ok(Self { first: size_of::<u64>() + header, map, metadata })
+    }
+
+    /// The name of each tensor, and how many numbers it has.
+    pub fn sizes(&self) -> Vec<(String, usize)> {
+        let size = |(name, info): (String, &TensorInfo)| (name, info.shape.iter().product());
+        self.metadata.tensors().into_iter().map(size).collect()
     }
 
     /// The rows of a tensor, if it is there.

@@ -7,6 +7,7 @@ pub mod batch;
 pub mod clip;
 pub mod config;
 pub mod event;
+mod exchange;
 mod gradients;
 pub mod loss;
 mod progress;
@@ -58,7 +59,7 @@ pub fn train(
     }
     let device = device.clone().autodiff();
     let team = Team::meet(ranks, cores(&device))?;
-    let mut model = gradients::follow(ranks, model.fork(&device).train())?;
+    let mut model = exchange::follow(ranks, model.fork(&device).train())?;
     let mut adam = Adam::default();
     let steps_per_epoch = batching.plan(examples, &mut Rng::new(config.seed, 1)).len();
     let total = config.max_steps.unwrap_or(usize::MAX).min(config.max_epochs.saturating_mul(steps_per_epoch));
@@ -117,9 +118,11 @@ fn validate(
     progress: &mut Progress,
     observer: &mut dyn Observer,
 ) -> Result<Seq2Seq> {
-    let model = gradients::follow(ranks, model)?;
+    let model = exchange::follow(ranks, model)?;
     let plain = model.valid();
     let scores = dev.score(&plain, &device.clone().without_autodiff(), ranks)?;
+    // Which model is the best, and whether patience is out, is for all to know alike.
+    let scores = if ranks.size() == 1 { scores } else { ranks.tell(Some(scores))? };
     let best = scores.beats(progress.best.as_ref(), config.choose_by);
     progress.validated_at = progress.step;
     progress.without_gain = if best { 0 } else { progress.without_gain + 1 };

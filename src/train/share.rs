@@ -55,7 +55,7 @@ impl Share {
     /// Deals examples out to a team; or to fewer cores, if a part would be too small to be worth it. All get long and short
     /// ones.
     pub fn deal(examples: &[&Example], team: &Team, device: &Device) -> Self {
-        let parts = team.owners.len().min(examples.len() / FEWEST).max(1);
+        let parts = parts(team.owners.len(), examples.len());
         let mut sorted = examples.to_vec();
         sorted.sort_by_key(|example| example.by_length());
         let part = |number| {
@@ -68,6 +68,11 @@ impl Share {
             tokens: examples.iter().map(|example| example.target_tokens()).sum(),
         }
     }
+}
+
+/// In how many parts so many sentences are dealt out to so many cores.
+pub fn parts(cores: usize, sentences: usize) -> usize {
+    cores.min(sentences / FEWEST).max(1)
 }
 
 /// Sentences of a part at least: with fewer, adding up gradients costs more than a core brings.

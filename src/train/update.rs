@@ -10,7 +10,7 @@ use super::batch::Batch;
 use super::loss::{self, Objective};
 use super::reward::Baseline;
 use super::share::{Part, Share};
-use super::{TrainConfig, clip, gradients};
+use super::{TrainConfig, clip, exchange, gradients};
 use crate::error::Result;
 use crate::model::Seq2Seq;
 use crate::ranks::Ranks;
@@ -30,7 +30,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Whether the weights were moved: not if a number was no number.
+    /// Whether the weights may be moved: not if a number was no number.
     pub fn usable(self) -> bool {
         self.norm.is_finite() && self.loss.is_finite()
     }
@@ -78,11 +78,13 @@ pub fn update(
     let gradients = gradients::sum(found.into_iter().map(|part| part.gradients), &model);
     let started = Instant::now();
     let [loss, log_prob, rewarded] = ranks.sum_wide([loss, log_prob, rewarded])?;
-    let gradients = gradients::across(ranks, gradients, &model)?;
-    let exchange = started.elapsed();
+    let gradients = exchange::sum(ranks, gradients, &model)?;
+    let spent = started.elapsed();
     let log_prob = (rewarded > 0.0).then(|| log_prob / share.tokens as f64);
-    let seen = Seen { loss, norm: clip::global_norm(&gradients, &model), log_prob, exchange };
-    if !seen.usable() {
+    let seen = Seen { loss, norm: clip::global_norm(&gradients, &model), log_prob, exchange: spent };
+    // As soon as one of them can't: all leave it out, or their weights would part.
+    let [unusable] = ranks.any([!seen.usable()])?;
+    if unusable {
         tracing::debug!(loss = seen.loss, norm = seen.norm, "an update is left out: not finite");
         return Ok((model, seen));
     }

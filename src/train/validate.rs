@@ -1,7 +1,7 @@
 //! How good the model is on sentences that it was not trained on.
 
 use burn::tensor::Device;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::batch::{Batch, Batching, Example};
 use super::{Choice, loss};
@@ -15,7 +15,7 @@ use crate::search::SearchConfig;
 use crate::text::Tokenizer;
 
 /// Target tokens in a batch of the loss.
-const BATCH_TOKENS: usize = 2000;
+pub const BATCH_TOKENS: usize = 2000;
 
 /// What a model is scored on.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ pub struct DevSet {
 }
 
 /// A model's scores.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Scores {
     /// Cross-entropy a target token in nats, without label smoothing.
     pub loss: f64,
@@ -68,14 +68,17 @@ impl DevSet {
     /// A tokenizer that can't decode; other processes that do not answer.
     pub fn score(&self, model: &Seq2Seq, device: &Device, ranks: &Ranks) -> Result<Scores> {
         let loss = self.loss(model, device, ranks)?;
-        let sources: Vec<&[usize]> =
-            ranks.mine(self.examples.len()).map(|i| self.examples[i].source.as_slice()).collect();
+        if !loss.is_finite() {
+            return Ok(Scores { loss, perplexity: loss, bleu: 0.0, exact_match: 0.0 });
+        }
         let greedy = SearchConfig { beam: 1, batch: self.batch, ..SearchConfig::default() };
-        let translations = batched::translate(model, &LaidOut::default(), &sources, &greedy, 1, device)?
-            .iter()
-            .map(|n_best| self.target_tokenizer.decode(n_best.first().map_or(&[][..], |best| &best.tokens)))
-            .collect::<Result<Vec<_>>>()?;
-        let translations = ranks.join(translations)?;
+        let translations = ranks.share(self.examples.len(), |mine| {
+            let sources: Vec<&[usize]> = mine.iter().map(|&i| self.examples[i].source.as_slice()).collect();
+            batched::translate(model, &LaidOut::default(), &sources, &greedy, 1, device)?
+                .iter()
+                .map(|n_best| self.target_tokenizer.decode(n_best.first().map_or(&[][..], |best| &best.tokens)))
+                .collect()
+        })?;
         let bleu = BleuConfig { tokenization: self.tokenization, ..BleuConfig::default() };
         Ok(Scores {
             loss,
@@ -93,7 +96,7 @@ impl DevSet {
         let (mut sum, mut tokens) = (0.0, 0.0);
         // By tokens: how long the longest sentences are, nobody has checked.
         let plan = Batching::Tokens(BATCH_TOKENS).plan(&self.examples, &mut Rng::new(0, 0));
-        for places in ranks.mine(plan.len()).map(|i| &plan[i]) {
+        for places in plan.iter().skip(ranks.rank()).step_by(ranks.size()) {
             let batch = Batch::new(&places.iter().map(|&i| &self.examples[i]).collect::<Vec<_>>(), device);
             sum += loss::batch_loss(model, &batch, 0.0).into_scalar::<f64>() * batch.tokens as f64;
             tokens += batch.tokens as f64;

@@ -4,6 +4,7 @@ use super::{Ends, Rendered, Source, Translator, View, blank};
 use crate::alignment::{AlignmentErrorRate, Entropy, SentenceLinks};
 use crate::corpus::Pair;
 use crate::error::Result;
+use crate::hash::sha256_of;
 use crate::model::batched;
 use crate::search::Forced;
 use crate::text::words::Level;
@@ -39,12 +40,15 @@ impl Translator {
             .collect::<Result<Vec<_>>>()?;
         let chosen: Vec<(&Source, &Encoded)> =
             sources.iter().zip(&targets).filter_map(|(source, target)| Some((source.as_ref()?, target))).collect();
-        let mine: Vec<_> = self.ranks.mine(chosen.len()).map(|i| chosen[i]).collect();
-        let source_ids: Vec<&[usize]> = mine.iter().map(|(source, _)| source.ids.as_slice()).collect();
-        let target_ids: Vec<&[usize]> = mine.iter().map(|(_, target)| target.ids.as_slice()).collect();
         let batch = self.run.config.search.batch;
-        let mine = batched::score(&self.run.model, &self.laid, &source_ids, &target_ids, batch, &self.device)?;
-        let mut scored = self.ranks.join(mine)?.into_iter();
+        let ids = chosen.iter().map(|(source, target)| format!("{:?} {:?}", source.ids, target.ids));
+        self.ranks.agree("pairs", || Ok(sha256_of(ids)))?;
+        let scored = self.ranks.share(chosen.len(), |mine| {
+            let sources: Vec<&[usize]> = mine.iter().map(|&i| chosen[i].0.ids.as_slice()).collect();
+            let targets: Vec<&[usize]> = mine.iter().map(|&i| chosen[i].1.ids.as_slice()).collect();
+            batched::score(&self.run.model, &self.laid, &sources, &targets, batch, &self.device)
+        })?;
+        let mut scored = scored.into_iter();
         let pairs = sources.into_iter().zip(targets).zip(pairs).map(|((source, target), pair)| AlignedPair {
             found: source.and_then(|source| Some((source, scored.next()?))),
             target,

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::alignment::Alignment;
 use crate::error::{Error, Result};
+use crate::hash::sha256_of;
 use crate::model::batched;
 use crate::model::host::LaidOut;
 use crate::ranks::Ranks;
@@ -120,8 +121,12 @@ impl Translator {
 
     /// The same, asked by several processes together: each calls with the same sentences, does its share of them, and gets
     /// all answers.
-    pub fn together(self, ranks: &Ranks) -> Self {
-        Self { ranks: ranks.clone(), ..self }
+    ///
+    /// # Errors
+    /// They have opened different models.
+    pub fn together(self, ranks: &Ranks) -> Result<Self> {
+        ranks.agree("the run's model", || self.run.dir.fingerprint())?;
+        Ok(Self { ranks: ranks.clone(), ..self })
     }
 
     /// The run.
@@ -171,10 +176,13 @@ impl Translator {
     pub fn translate(&self, sentences: &[&str], options: &Options, before: usize) -> Result<Vec<Translation>> {
         let sources = self.sources(sentences, before)?;
         let asked: Vec<&Source> = sources.iter().flatten().collect();
-        let ids: Vec<&[usize]> = self.ranks.mine(asked.len()).map(|i| asked[i].ids.as_slice()).collect();
         let n_best = options.n_best.max(1);
-        let mine = batched::translate(&self.run.model, &self.laid, &ids, &options.search, n_best, &self.device)?;
-        let mut found = self.ranks.join(mine)?.into_iter();
+        self.ranks.agree("sentences", || Ok(sha256_of(asked.iter().map(|source| format!("{:?}", source.ids)))))?;
+        let found = self.ranks.share(asked.len(), |mine| {
+            let ids: Vec<&[usize]> = mine.iter().map(|&i| asked[i].ids.as_slice()).collect();
+            batched::translate(&self.run.model, &self.laid, &ids, &options.search, n_best, &self.device)
+        })?;
+        let mut found = found.into_iter();
         let mut translations = Vec::with_capacity(sentences.len());
         for (id, source) in sources.iter().enumerate() {
             translations.push(match source {

@@ -194,7 +194,7 @@ impl Decoder {
     }
 
     /// Whether no step needs what an earlier one saw.
-    fn at_once(&self) -> bool {
+    pub fn at_once(&self) -> bool {
         self.timing == Timing::After && !self.input_feeding && !self.attention.is_sequential()
     }
 
