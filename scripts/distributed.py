@@ -50,8 +50,8 @@ def limited(rate, work):
         subprocess.run(["tc", "qdisc", "del", "dev", "lo", "root"], check=True)
 
 
-def exchanged(config, more, rate):
-    command = MPI + more + ["-np", "2", options.zhuyi, "bench", "-q", "--exchange", "--config", config]
+def exchanged(config, more, rate, processes):
+    command = MPI + more + ["-np", str(processes), options.zhuyi, "bench", "-q", "--exchange", "--config", config]
     return limited(rate, lambda: run(command, 1))
 
 
@@ -67,20 +67,29 @@ def milliseconds(seconds):
     return f"{1e3 * seconds:.1f}" if seconds < 0.1 else f"{1e3 * seconds:.0f}"
 
 
-print("### Adding up gradients, two processes, median of 20, in milliseconds\n")
-print("| model | tensors | MB | way | in one piece | tensor by tensor | a single number |")
-print("|---|---|---|---|---|---|---|")
+def bits(rate):
+    return float(rate.removesuffix("gbit")) * 1e9
+
+
+print("### Adding up gradients until all processes have the sums, median of 20, in milliseconds\n")
+print("| model | tensors | MB | processes | way | MB sent a process | in one piece | tensor by tensor | a number, twice | network alone |")
+print("|---|---|---|---|---|---|---|---|---|---|")
 ways = [("shared memory", [], None), ("TCP over loopback", TCP, None)]
 ways += [(f"TCP over loopback, {rate}", TCP, rate) for rate in RATES]
 costs = {}
 for config in configs:
     name = os.path.basename(config).removesuffix(".toml")
-    for way, more, rate in ways:
-        found = exchanged(config, more, rate)
-        costs[config, way] = found
-        columns = [name, found["tensors"], f"{found['bytes'] / 1e6:.2f}", way]
-        columns += [milliseconds(found[key]) for key in ("fused_seconds", "by_tensor_seconds")]
-        print("| " + " | ".join(map(str, columns + [f"{1e3 * found['number_seconds']:.2f}"])) + " |", flush=True)
+    for processes in (2, 4):
+        for way, more, rate in ways:
+            found = exchanged(config, more, rate, processes)
+            costs[config, processes, way] = found
+            sent = 2 * (processes - 1) / processes * found["bytes"]
+            columns = [name, found["tensors"], f"{found['bytes'] / 1e6:.2f}", processes, way, f"{sent / 1e6:.2f}"]
+            columns += [milliseconds(found[key]) for key in ("fused_seconds", "by_tensor_seconds")]
+            columns.append(f"{1e3 * found['number_seconds']:.2f}")
+            # All of them send through the one loopback device.
+            columns.append(milliseconds(8 * processes * sent / bits(rate)) if rate else "–")
+            print("| " + " | ".join(map(str, columns)) + " |", flush=True)
 
 print(f"\n### Training, target tokens a second, {options.rounds} rounds in turn\n")
 print("| model | processes × threads | way | target tokens/s | median | ms a step | of it adding up and waiting |")
@@ -110,7 +119,7 @@ BYTES_A_SECOND, LATENCY = 10e9 / 8, 50e-6
 for config in configs:
     name = os.path.basename(config).removesuffix(".toml")
     one = medians[config, 1, 2, "memory"]["seconds_a_step"]
-    size = costs[config, "shared memory"]["bytes"]
+    size = costs[config, 2, "shared memory"]["bytes"]
     # What is no network: laying gradients out and taking them apart, adding; from the loopback, which has no wire.
     own = medians[config, 2, 1, "memory"]["exchange"]["seconds_a_step"]
     for machines in (2, 8, 64):

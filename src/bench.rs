@@ -54,11 +54,11 @@ pub struct Exchange {
     pub processes: usize,
     /// Bytes of gradients that each has for the others after an update.
     pub bytes_a_step: usize,
-    /// The mean time of an update in which they are added up, waiting for the slowest included; on rank 0.
+    /// The mean time of an update in which they are added up, waiting for the slowest included.
     pub seconds_a_step: f64,
 }
 
-/// How long adding up takes by itself, on rank 0, in seconds; the median of some tries.
+/// How long adding up takes by itself, until all processes have the sums, in seconds; the median of some tries.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct ExchangeSpeed {
     /// Processes that take part.
@@ -71,7 +71,7 @@ pub struct ExchangeSpeed {
     pub fused_seconds: f64,
     /// Tensor by tensor.
     pub by_tensor_seconds: f64,
-    /// A single number.
+    /// A single number, twice.
     pub number_seconds: f64,
 }
 
@@ -91,6 +91,8 @@ pub fn exchange_speed(model: &Seq2Seq, ranks: &Ranks, tries: usize) -> Result<Ex
             for values in values {
                 ranks.sum(values)?;
             }
+            // Done is what is done everywhere: rank 0 may be ready before others have got the sums.
+            ranks.any([false])?;
             times.push(started.elapsed().as_secs_f64());
         }
         let mut times = times.split_off(1);

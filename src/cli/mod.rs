@@ -198,22 +198,23 @@ pub fn main() -> ExitCode {
         Ok(ranks) => ranks,
         Err(why) => return exit_code(&why.into(), &Ranks::default()),
     };
-    let done = process::start_threads(&ranks).map_err(Into::into).and_then(|()| guarded(cli.command, &ranks));
+    let done =
+        process::start_threads(&ranks).map_err(Into::into).and_then(|()| guarded(|| run(cli.command, &ranks)));
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => exit_code(&why, &ranks),
     }
 }
 
-/// Runs a command on a thread of the pool: from outside, every parallel piece of work would first have to wake it. What
+/// Does work on a thread of the pool: from outside, every parallel piece of work would first have to wake it. What
 /// panics, most likely in a device's driver, becomes an error.
-fn guarded(command: Command, ranks: &Ranks) -> anyhow::Result<()> {
+fn guarded(work: impl FnOnce() -> anyhow::Result<()> + Send) -> anyhow::Result<()> {
     let (said, listener) = std::sync::mpsc::channel();
     std::panic::set_hook(Box::new(move |panic| {
         // Nobody listens any more once the first has been told.
         let _ = said.send(panic.to_string().replace('\n', " "));
     }));
-    let done = std::panic::catch_unwind(AssertUnwindSafe(|| rayon::scope(|_| run(command, ranks))));
+    let done = std::panic::catch_unwind(AssertUnwindSafe(|| rayon::scope(|_| work())));
     done.unwrap_or_else(|_| {
         let why = listener.try_iter().next().unwrap_or_default();
         let message = format!(
@@ -301,6 +302,18 @@ fn start_logging(global: &Global) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// No panic reaches a user: it is one line, and other ranks are told to end.
+    #[test]
+    fn a_panic_is_told_in_one_line() {
+        let told = guarded(|| panic!("out of\nmemory")).unwrap_err().to_string();
+        assert!(
+            told.starts_with("something went wrong that should not (") && told.contains("out of memory"),
+            "{told}"
+        );
+        assert!(!told.contains('\n') && told.contains("--device cpu"), "{told}");
+        assert!(guarded(|| Ok(())).is_ok());
+    }
 
     #[test]
     fn the_command_line_is_well_formed() {

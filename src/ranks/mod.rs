@@ -25,6 +25,7 @@ pub struct Ranks {
     #[cfg(feature = "mpi")]
     world: Option<Arc<world::World>>,
     /// Set by whoever may stop the process: then it does not wait for others for ever.
+    #[cfg(feature = "mpi")]
     stop: Option<Arc<AtomicUsize>>,
 }
 
@@ -56,7 +57,14 @@ impl Ranks {
 
     /// The same, giving up to wait for others some time after `stop` is no longer 0.
     pub fn heeding(&self, stop: Arc<AtomicUsize>) -> Self {
-        Self { stop: Some(stop), ..self.clone() }
+        #[cfg(feature = "mpi")]
+        return Self { stop: Some(stop), ..self.clone() };
+        #[cfg(not(feature = "mpi"))]
+        {
+            // Nobody is waited for.
+            drop(stop);
+            self.clone()
+        }
     }
 
     /// The place of this process, from 0.

@@ -25,8 +25,9 @@ const SHORT_GRACE: Duration = Duration::from_millis(500);
 /// How long a wait asks again and again before it leaves the core to others now and then.
 const BUSY: Duration = Duration::from_millis(50);
 
-/// Values in one message: MPI counts in 32 bits.
-const MOST: usize = 1 << 28;
+/// Values in one message. What is sent is copied, since MPI may not sum in place through these bindings: a piece that
+/// stays in the cache (docs/distributed.md has sizes measured).
+const PIECE: usize = 1 << 18;
 
 pub(super) struct World {
     pub rank: usize,
@@ -67,19 +68,21 @@ impl World {
     }
 
     /// The sums of everybody's values.
-    pub fn sum<T: Equivalence + Clone>(&self, mine: Vec<T>, stop: Option<&AtomicUsize>) -> Result<Vec<T>> {
+    pub fn sum<T: Equivalence + Copy>(&self, mine: Vec<T>, stop: Option<&AtomicUsize>) -> Result<Vec<T>> {
         let _alone = self.one_at_a_time.lock().unwrap_or_else(PoisonError::into_inner);
         self.all_reduce(mine, stop)
     }
 
-    fn all_reduce<T: Equivalence + Clone>(&self, mine: Vec<T>, stop: Option<&AtomicUsize>) -> Result<Vec<T>> {
+    fn all_reduce<T: Equivalence + Copy>(&self, values: Vec<T>, stop: Option<&AtomicUsize>) -> Result<Vec<T>> {
         // Never freed while MPI may still read and write there: not at all if the wait is given up.
-        let mut sums = ManuallyDrop::new(mine.clone());
-        let mine = ManuallyDrop::new(mine);
-        for (mine, sums) in mine.chunks(MOST).zip(sums.chunks_mut(MOST)) {
+        let mut sums = ManuallyDrop::new(values);
+        let mut mine = ManuallyDrop::new(Vec::with_capacity(PIECE.min(sums.len())));
+        for sums in sums.chunks_mut(PIECE) {
+            mine.clear();
+            mine.extend_from_slice(sums);
             let mut request = MaybeUninit::uninit();
-            // SAFETY: both slices are as long and of the type as said, and stay where they are until the request is done.
-            // MPI's own error handler ends the program where it can't make one.
+            // SAFETY: both are as long and of the type as said, and stay where they are until the request is done. MPI's
+            // own error handler ends the program where it can't make one.
             let request = unsafe {
                 ffi::MPI_Iallreduce(
                     mine.as_ptr().cast(),

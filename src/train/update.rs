@@ -7,10 +7,11 @@ use rayon::prelude::*;
 
 use super::adam::Adam;
 use super::batch::Batch;
+use super::exchange::sum as sum_across;
 use super::loss::{self, Objective};
 use super::reward::Baseline;
 use super::share::{Part, Share};
-use super::{TrainConfig, clip, exchange, gradients};
+use super::{TrainConfig, clip, gradients};
 use crate::error::Result;
 use crate::model::Seq2Seq;
 use crate::ranks::Ranks;
@@ -78,12 +79,14 @@ pub fn update(
     let gradients = gradients::sum(found.into_iter().map(|part| part.gradients), &model);
     let started = Instant::now();
     let [loss, log_prob, rewarded] = ranks.sum_wide([loss, log_prob, rewarded])?;
-    let gradients = exchange::sum(ranks, gradients, &model)?;
-    let spent = started.elapsed();
+    let gradients = sum_across(ranks, gradients, &model)?;
+    let exchange = started.elapsed();
     let log_prob = (rewarded > 0.0).then(|| log_prob / share.tokens as f64);
-    let seen = Seen { loss, norm: clip::global_norm(&gradients, &model), log_prob, exchange: spent };
+    let mut seen = Seen { loss, norm: clip::global_norm(&gradients, &model), log_prob, exchange: Duration::ZERO };
+    let started = Instant::now();
     // As soon as one of them can't: all leave it out, or their weights would part.
     let [unusable] = ranks.any([!seen.usable()])?;
+    seen.exchange = exchange + started.elapsed();
     if unusable {
         tracing::debug!(loss = seen.loss, norm = seen.norm, "an update is left out: not finite");
         return Ok((model, seen));

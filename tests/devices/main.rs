@@ -146,6 +146,12 @@ fn small(command: &mut assert_cmd::Command) -> &mut assert_cmd::Command {
 #[test]
 fn a_run_goes_from_device_to_device() {
     let folder = Folder::new();
+    zhuyi(&folder).args(["data", "toy", "--out", "toy"]).assert().success();
+    let dev = folder.read("toy/dev.tsv");
+    let pairs =
+        lines(&dev)[..20].iter().filter_map(|line| line.rsplit_once('\t')).map(|(pair, _)| pair.to_owned() + "\n");
+    folder.write("pairs.tsv", &pairs.collect::<String>());
+    let sentences: Vec<&str> = lines(&dev)[..20].iter().filter_map(|line| line.split('\t').next()).collect();
     for device in ["wgpu", "cpu"] {
         let mut train = zhuyi(&folder);
         train.args(["train", "--device", device, "--run", device, "--set", "train.max_steps=25"]);
@@ -154,21 +160,20 @@ fn a_run_goes_from_device_to_device() {
         // Where it was trained is no part of the run.
         assert!(!folder.read(&format!("{device}/config.toml")).contains("wgpu"));
         let translate = |on: &str| {
-            let sentences = ["the cat eats fish", "welcome to shenzhen", "he reads a book"];
             let told = stdout(
                 zhuyi(&folder)
                     .args(["translate", "--run", device, "--device", on, "--format", "json"])
-                    .args(sentences),
+                    .args(&sentences),
             );
             lines(&told).iter().map(|line| serde_json::from_str::<Value>(line).unwrap()).collect::<Vec<_>>()
         };
+        assert_eq!(translate("wgpu").len(), 20);
         for (here, there) in translate("cpu").iter().zip(translate("wgpu")) {
             assert_eq!(here["translation"], there["translation"]);
             let score = |told: &Value| told["score"].as_f64().unwrap();
             assert!((score(here) - score(&there)).abs() < 1e-3, "{here} {there}");
         }
     }
-    folder.write("pairs.tsv", "the cat eats fish\t猫 吃 鱼\nwelcome to shenzhen\t欢迎 来 深圳\n");
     let align =
         |on: &str| stdout(zhuyi(&folder).args(["align", "--tsv", "pairs.tsv", "--run", "wgpu", "--device", on]));
     assert_eq!(align("cpu"), align("wgpu"));

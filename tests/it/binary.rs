@@ -564,3 +564,19 @@ fn devices_agree_and_the_reverse_direction_trains() {
     assert_eq!((&runs["source_language"], &runs["target_language"]), (&"zh".into(), &"en".into()));
     zhuyi(&folder).args(["translate", "猫 吃 鱼"]).assert().success();
 }
+
+/// A build that can't let processes work together refuses to do the same several times; one process is no company.
+#[cfg(not(feature = "mpi"))]
+#[test]
+fn several_processes_are_refused_by_a_build_that_cannot_meet_them() {
+    let folder = Folder::new();
+    let started = |processes: &str, rank: &str| {
+        let mut command = zhuyi(&folder);
+        command.args(["config", "show"]).env("OMPI_COMM_WORLD_SIZE", processes).env("OMPI_COMM_WORLD_RANK", rank);
+        command
+    };
+    let told = stderr(&mut started("2", "0"), 1);
+    assert!(told.starts_with("error: started as 2 processes") && told.contains("--features mpi"), "{told}");
+    assert_eq!(stderr(&mut started("2", "1"), 1), "");
+    assert!(stdout(&mut started("1", "0")).contains("[train]"));
+}
