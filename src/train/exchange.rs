@@ -7,7 +7,7 @@ use burn::tensor::{Tensor, TensorData};
 use crate::error::Result;
 use crate::ranks::Ranks;
 
-/// The sum of the gradients of all processes, which is the same on all of them. They travel in one piece: a message for
+/// The sum of the gradients of all processes, which is the same on all of them. They travel in one buffer: a message for
 /// each tensor costs its latency each time (docs/distributed.md has both measured).
 ///
 /// # Errors
