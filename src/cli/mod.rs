@@ -164,7 +164,7 @@ impl RunArgs {
         if let Some(adapter) = &opened.adapter {
             adapter.limits.check(&Need::of_parameters(&run.parameters()?, "take a device that can"))?;
         }
-        Ok(Translator::open(&run, &opened.device)?.without_heads(&self.without_head)?.together(ranks)?)
+        Translator::open(&run, &opened.device)?.without_heads(&self.without_head)?.together(ranks)
     }
 }
 

@@ -19,7 +19,7 @@ impl DeviceChoice {
     /// among those of its machine, where the choice names none.
     ///
     /// # Errors
-    /// It does not answer, or computes wrongly ([`check`]).
+    /// It does not answer, or computes wrongly ([`check()`]).
     pub fn open(self, process: Option<usize>) -> Result<(Opened, Vec<String>)> {
         let opened = match self {
             Self::Auto => return best(process),

@@ -148,10 +148,10 @@ fn a_run_goes_from_device_to_device() {
     let folder = Folder::new();
     zhuyi(&folder).args(["data", "toy", "--out", "toy"]).assert().success();
     let dev = folder.read("toy/dev.tsv");
-    let pairs =
-        lines(&dev)[..20].iter().filter_map(|line| line.rsplit_once('\t')).map(|(pair, _)| pair.to_owned() + "\n");
+    let first: Vec<&str> = lines(&dev).into_iter().take(20).collect();
+    let pairs = first.iter().filter_map(|line| line.rsplit_once('\t')).map(|(pair, _)| pair.to_owned() + "\n");
     folder.write("pairs.tsv", &pairs.collect::<String>());
-    let sentences: Vec<&str> = lines(&dev)[..20].iter().filter_map(|line| line.split('\t').next()).collect();
+    let sentences: Vec<&str> = first.iter().filter_map(|line| line.split('\t').next()).collect();
     for device in ["wgpu", "cpu"] {
         let mut train = zhuyi(&folder);
         train.args(["train", "--device", device, "--run", device, "--set", "train.max_steps=25"]);
