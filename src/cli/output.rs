@@ -38,10 +38,14 @@ fn say(style: Style, kind: &str, message: &str) {
     if SILENT.load(Ordering::Relaxed) {
         return;
     }
-    // In one piece, so that what other processes say does not stand in the middle of it.
     let line = format!("{style}{kind}{style:#}: {message}\n");
-    // Nowhere to tell it if this fails.
-    let _ = anstream::stderr().lock().write_all(line.as_bytes());
+    let plain = anstream::AutoStream::choice(&io::stderr()) == anstream::ColorChoice::Never;
+    // Without colours in one piece, so that what other processes say does not stand in the middle of it. Nowhere to tell it if
+    // this fails.
+    let _ = match plain {
+        true => io::stderr().lock().write_all(anstream::adapter::strip_str(&line).to_string().as_bytes()),
+        false => anstream::stderr().lock().write_all(line.as_bytes()),
+    };
 }
 
 /// Whether nothing at all is told but results.

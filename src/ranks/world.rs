@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 /// How long others are waited for after somebody asked this process to stop: what they do may take its time, but not more
 /// than whoever asked gives.
 const GRACE: Duration = Duration::from_secs(20);
-const SHORT_GRACE: Duration = Duration::from_millis(500);
+const SHORT_GRACE: Duration = Duration::from_millis(300);
 
 /// How long a wait asks again and again before it leaves the core to others now and then.
 const BUSY: Duration = Duration::from_millis(50);

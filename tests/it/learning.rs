@@ -1,9 +1,11 @@
 //! Something learns.
 
-use burn::tensor::Device;
+use burn::module::{Module, ModuleMapper, Param};
+use burn::tensor::{Device, Tensor};
 use zhuyi::Result;
 use zhuyi::config::{Config, TOY};
-use zhuyi::model::{Seq2Seq, Vocabularies};
+use zhuyi::model::host::LaidOut;
+use zhuyi::model::{Seq2Seq, Vocabularies, batched};
 use zhuyi::prepare::prepare;
 use zhuyi::ranks::Ranks;
 use zhuyi::rng::Rng;
@@ -73,4 +75,38 @@ fn training_stops_when_asked_out_of_time_or_patience() {
     let settings = ["train.learning_rate=0", "train.validate_every=2", "train.patience=2"];
     let summary = run(&settings, &mut Listener::default());
     assert_eq!((summary.reason, summary.steps, summary.best_step), (StopReason::Patience, 6, 2));
+}
+
+/// Makes every weight a number that is none, as a broken device would.
+struct Broken;
+
+impl ModuleMapper for Broken {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let (id, tensor, mapper) = param.consume();
+        Param::from_mapped_value(id, tensor.mul_scalar(f32::NAN), mapper)
+    }
+}
+
+/// Known fault B4: weights that hold no numbers stop training instead of wasting a night, are never the best model, and
+/// translate into an error instead of empty lines.
+#[test]
+fn weights_that_are_no_numbers_end_training_and_translate_nothing() {
+    let settings = ["train.validate_every=20".to_owned()];
+    let config = Config::parse("toy.toml".as_ref(), TOY, &settings).unwrap();
+    let data = prepare(&config).unwrap();
+    let vocabularies = Vocabularies { source: data.source.size(), target: data.target.size() };
+    let (device, ranks) = (Device::flex(), Ranks::default());
+    let model = config.model().init(vocabularies, &mut Rng::new(1, 0), &device).unwrap().map(&mut Broken);
+    let mut listener = Listener::default();
+    let ended = train(model.clone(), &data.examples, &data.dev, &config.train, &device, &ranks, &mut listener)
+        .unwrap_err();
+    assert!(ended.to_string().starts_with("the last 50 updates, to step 50, were left out"), "{ended}");
+    let validated = listener.events.iter().filter(|event| matches!(event, Event::Validated { .. })).count();
+    assert_eq!((validated, listener.models), (2, 0));
+    let (source, target) = (&data.dev.examples[0].source[..], &data.dev.examples[0].target[..]);
+    let translated = batched::translate(&model, &LaidOut::default(), &[source], &config.search, 1, &device);
+    let scored = batched::score(&model, &LaidOut::default(), &[source], &[target], 1, &device);
+    for told in [translated.unwrap_err(), scored.unwrap_err()] {
+        assert!(told.to_string().contains("probabilities that are no numbers"), "{told}");
+    }
 }
