@@ -54,7 +54,11 @@ pub fn translate(
         found.iter_mut().for_each(|hypotheses| hypotheses.truncate(n_best));
         found
     });
-    match found.iter().flatten().any(|hypothesis: &Hypothesis| hypothesis.log_prob.is_nan()) {
+    // Search goes on with numbers only. Where there are none left it stops before the limit.
+    let lost = |(found, source): (&Vec<Hypothesis>, &&[usize])| {
+        found.iter().any(|hypothesis| hypothesis.cut && hypothesis.tokens.len() < config.limit(source.len()))
+    };
+    match found.iter().zip(sources).any(lost) {
         true => Err(no_number()),
         false => Ok(found),
     }
