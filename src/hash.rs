@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 
 /// The SHA-256 of `bytes`, in lower-case hexadecimal.
 pub fn sha256_hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(bytes))
 }
 
 /// The SHA-256 of texts, each on a line of its own, in lower-case hexadecimal.
@@ -14,5 +14,9 @@ pub fn sha256_of(lines: impl IntoIterator<Item = String>) -> String {
         digest.update(line);
         digest.update("\n");
     }
-    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&digest.finalize())
+}
+
+fn hex(digest: &[u8]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -30,6 +30,9 @@ pub(super) fn start_threads(ranks: &Ranks) -> Result<()> {
 /// The threads of a process that shares cores with others of the same work, unless somebody decided: those that may use the
 /// same cores of a machine share them out. `None` leaves it to rayon.
 fn threads(ranks: &Ranks) -> Result<Option<usize>> {
+    if ranks.size() == 1 {
+        return Ok(None);
+    }
     let place = (machine(), allowed_cores());
     let here = ranks.gather(place.clone())?.iter().filter(|&other| *other == place).count();
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);

@@ -62,8 +62,10 @@ fn look(model: &Seq2Seq, examples: &[&Example], device: &Device) -> Result<Look>
     let device = device.clone().autodiff();
     let model = model.clone().fork(&device).train();
     let loss = batch_loss(&model, &Batch::new(examples, &device), 0.0);
-    let refused = |why: &dyn std::fmt::Display| Error::Device(format!("the device can't train this model: {why}"));
-    let told = loss.clone().try_into_scalar::<f64>().map_err(|why| refused(&why))?;
+    let told = loss
+        .clone()
+        .try_into_scalar::<f64>()
+        .map_err(|why| Error::Device(format!("the device can't train this model: {why}")))?;
     let gradients = GradientsParams::from_grads(loss.backward(), &model);
     let mut lengths = Lengths { gradients, path: Vec::new(), found: HashMap::new() };
     model.visit(&mut lengths);
@@ -101,7 +103,7 @@ mod tests {
     use crate::prepare::prepare;
     use crate::rng::Rng;
 
-    /// Another device passes, and a model with another loss or without a gradient would not.
+    /// Another device that computes rightly passes, and what is compared is there: a gradient of every parameter.
     #[test]
     fn what_another_device_makes_of_it_is_compared() {
         let config = Config::parse("toy.toml".as_ref(), TOY, &[]).unwrap();

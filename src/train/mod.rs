@@ -122,7 +122,7 @@ fn validate(
     let plain = model.valid();
     let scores = dev.score(&plain, &device.clone().without_autodiff(), ranks)?;
     // Which model is the best, and whether patience is out, is for all to know alike.
-    let scores = if ranks.size() == 1 { scores } else { ranks.tell(Some(scores))? };
+    let scores = ranks.tell(Some(scores))?;
     let best = scores.beats(progress.best.as_ref(), config.choose_by);
     progress.validated_at = progress.step;
     progress.without_gain = if best { 0 } else { progress.without_gain + 1 };
