@@ -15,10 +15,11 @@ use crate::model::arithmetic::Work;
 use crate::model::host::LaidOut;
 use crate::model::{Seq2Seq, batched};
 use crate::ranks::Ranks;
-use crate::rng::Rng;
 use crate::search::SearchConfig;
-use crate::train::adam::Adam;
 use crate::train::batch::Example;
+use crate::train::examples::Examples;
+use crate::train::feed::{Feed, Position};
+use crate::train::optimizer::Optimizer;
 use crate::train::reward::Baseline;
 use crate::train::share::{Share, Team};
 use crate::train::update::{Step, update};
@@ -122,13 +123,16 @@ pub struct TranslateSpeed {
 }
 
 /// The batches of the first updates that [`crate::train::train`] would make, in its order.
-pub fn first_batches(examples: &[Example], config: &TrainConfig, steps: usize) -> Result<Vec<Vec<usize>>> {
-    let batching = config.batching()?;
-    if examples.is_empty() {
-        return Ok(Vec::new());
+///
+/// # Errors
+/// A config that can't be meant; what the system refuses.
+pub fn first_batches(examples: &Examples, config: &TrainConfig, steps: usize) -> Result<Vec<Vec<Example>>> {
+    let mut feed = Feed::new(examples, config.batching()?, config.seed, Position::default());
+    let mut batches = Vec::new();
+    while batches.len() < steps && !examples.is_empty() {
+        batches.extend(feed.take(steps - batches.len())?);
     }
-    let epochs = (1..).map(|epoch| batching.plan(examples, &mut Rng::new(config.seed, epoch)));
-    Ok(epochs.flatten().take(steps).collect())
+    Ok(batches)
 }
 
 /// Times the first updates of a training (at learning rates as if there were no others), by all processes together.
@@ -137,7 +141,7 @@ pub fn first_batches(examples: &[Example], config: &TrainConfig, steps: usize) -
 /// A config that can't be meant; other processes that do not answer.
 pub fn train_speed(
     model: Seq2Seq,
-    examples: &[Example],
+    examples: &Examples,
     config: &TrainConfig,
     opened: &Opened,
     steps: usize,
@@ -148,17 +152,17 @@ pub fn train_speed(
     let schedule = Schedule::new(config, plan.len());
     let mut model = model.fork(&device).train();
     let mut baseline = Baseline::new(model.output().vocabulary());
-    let (mut adam, mut losses) = (Adam::default(), Vec::with_capacity(plan.len()));
+    let (mut optimizer, mut losses) = (Optimizer::new(config.rule()), Vec::with_capacity(plan.len()));
     let (mut seconds, mut work) = (0.0, Work::default());
     let team = Team::meet(ranks, cores(&device))?;
     let mut exchange = 0.0;
     let before = opened.product_gflops();
-    for (i, places) in plan.iter().enumerate() {
-        let chosen: Vec<&Example> = places.iter().map(|&i| &examples[i]).collect();
+    for (i, batch) in plan.iter().enumerate() {
+        let chosen: Vec<&Example> = batch.iter().collect();
         let started = Instant::now();
-        let share = Share::deal(&chosen, &team, &device);
+        let share = [Share::deal(&chosen, &team, &device)];
         let step = Step { rate: schedule.rate(i + 1), noise: config.noise(i + 1), baseline };
-        let (next, seen) = update(model, &mut adam, &share, step, config, ranks)?;
+        let (next, seen) = update(model, &mut optimizer, &share, step, config, ranks)?;
         model = next;
         baseline = baseline.after(seen.log_prob, config.baseline_decay);
         losses.push(seen.loss);

@@ -17,6 +17,7 @@ pub fn sha256_of(lines: impl IntoIterator<Item = String>) -> String {
     hex(&digest.finalize())
 }
 
-fn hex(digest: &[u8]) -> String {
+/// Bytes in lower-case hexadecimal.
+pub fn hex(digest: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -110,8 +110,11 @@ impl Variant {
     /// it would not be trained on while the others are.
     fn check_sources(&self, tokens: &[usize], data: &Prepared) -> Result<()> {
         let reach = self.config.attention.reach().unwrap_or(usize::MAX);
-        let longest = data.examples.iter().chain(&data.dev.examples).map(|example| example.source.len()).max();
-        if let Some(longest) = longest.filter(|&longest| longest > reach) {
+        let mut longest = data.dev.examples.iter().map(|example| example.source.len()).max().unwrap_or(0);
+        for place in 0..data.examples.len() {
+            longest = longest.max(data.examples.lengths(place)?.source);
+        }
+        if longest > reach {
             return Err(Error::Config(format!(
                 "{}: the data has sources of {longest} tokens, which it can't be trained on as the others are: raise \
                  attention.max_positions = {reach}, lower train.max_tokens, or leave it out",

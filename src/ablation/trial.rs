@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::hash::sha256_hex;
 use crate::prepare::Prepared;
 use crate::ranks::Ranks;
-use crate::run::{Fresh, RunDir};
+use crate::run::{RunDir, Training};
 use crate::train::StopReason;
 use crate::translator::{Translator, View};
 
@@ -95,8 +95,8 @@ impl Trial {
             if path.exists() {
                 RunDir::remove(&path)?;
             }
-            let fresh = Fresh::create(&path, &self.config, data, opened, &Ranks::default())?;
-            let summary = fresh.train(&self.config, data, opened, &Ranks::default(), None, progress)?;
+            let training = Training::begin(&path, &self.config, data, opened, &Ranks::default())?;
+            let summary = training.run(&self.config, data, opened, &Ranks::default(), None, progress)?;
             if summary.reason == StopReason::Interrupted {
                 return Ok(Outcome::Stopped);
             }

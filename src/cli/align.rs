@@ -117,9 +117,9 @@ fn pairs(args: &AlignArgs, base: usize) -> Result<(&Path, Vec<Pair>)> {
     match (&args.tsv, &args.source, &args.target) {
         (Some(tsv), _, _) => {
             let column = if args.gold.is_some() { Gold::Ignored } else { Gold::ThirdColumn { base } };
-            Ok((tsv, read::tsv(tsv, column)?))
+            Ok((tsv, read::tsv(tsv, column)?.collect::<Result<_>>()?))
         }
-        (_, Some(source), Some(target)) => Ok((source, read::files(source, target)?)),
+        (_, Some(source), Some(target)) => Ok((source, read::files(source, target)?.collect::<Result<_>>()?)),
         _ => Err(Error::Usage("give --source and --target, or --tsv, or --links and --gold".into())),
     }
 }

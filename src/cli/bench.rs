@@ -94,7 +94,7 @@ pub fn run(args: BenchArgs, ranks: &Ranks) -> anyhow::Result<()> {
         dir.save_model(model)?;
         let plan = first_batches(&data.examples, &config.train, steps)?;
         dir.write_dev(&data.dev.examples)?;
-        dir.write_batches(&plan, &Schedule::new(&config.train, plan.len()), &data.examples)?;
+        dir.write_batches(&plan, &Schedule::new(&config.train, plan.len()))?;
         note(&format!("{} batches: {}", plan.len(), path.display()));
         return Ok(());
     }

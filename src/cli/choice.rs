@@ -45,15 +45,34 @@ impl ValueEnum for Attention {
 impl ConfigArgs {
     /// The config that was chosen.
     pub(super) fn resolve(&self) -> Result<Config> {
-        let mut settings = self.attention.map(|attention| attention.0.settings()).unwrap_or_default();
-        settings.extend(self.seed.map(|seed| format!("train.seed={seed}")));
-        settings.extend(self.settings.iter().cloned());
+        let settings = self.all_settings();
         match &self.config {
             Some(path) => parse(path, &settings),
             // Own data without a config: the toy's small sizes and its text rules would do it no justice.
             None if names_data(&settings) => parse(Path::new("own"), &settings),
             None => parse(Path::new("toy"), &settings),
         }
+    }
+
+    /// The attention, the seed and single keys, each over the last.
+    fn all_settings(&self) -> Vec<String> {
+        let mut settings = self.attention.map(|attention| attention.0.settings()).unwrap_or_default();
+        settings.extend(self.seed.map(|seed| format!("train.seed={seed}")));
+        settings.extend(self.settings.iter().cloned());
+        settings
+    }
+
+    /// The config to go on with: a run's own with what was asked for in its place.
+    pub(super) fn over(&self, run: &Config) -> Result<Config> {
+        match self.config {
+            Some(_) => self.resolve(),
+            None => run.with(&self.all_settings()),
+        }
+    }
+
+    /// Whether anything was asked for.
+    pub(super) fn is_given(&self) -> bool {
+        self.config.is_some() || !self.all_settings().is_empty()
     }
 
     /// Whether one attention was asked for.

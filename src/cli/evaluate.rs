@@ -161,7 +161,7 @@ fn translated(args: &EvaluateArgs, ranks: &Ranks) -> Result<Test> {
 fn test_pairs(tsv: Option<&Path>, translator: &Translator) -> Result<Vec<Pair>> {
     let data = &translator.run().config.data;
     let location = match (tsv, &data.test) {
-        (Some(path), _) => return read::tsv(path, Gold::ThirdColumn { base: 0 }),
+        (Some(path), _) => return read::tsv(path, Gold::ThirdColumn { base: 0 })?.collect(),
         (None, Some(location)) => location,
         (None, None) => {
             return Err(Error::Usage(

@@ -5,23 +5,24 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::choice::ConfigArgs;
-use super::output::{note, print, print_json};
+use super::output::{note, print, print_json, warn};
 use super::progress::Console;
 use super::signals::Signals;
 use super::{DeviceArgs, Format, RUNS};
-use zhuyi::Error;
-use zhuyi::config::Config;
+use zhuyi::config::{Config, keys};
 use zhuyi::device::Opened;
-use zhuyi::prepare::{Prepared, prepare};
+use zhuyi::prepare::{Prepared, prepare, prepare_with};
 use zhuyi::ranks::Ranks;
-use zhuyi::run::{Fresh, RunDir, Watch};
+use zhuyi::run::{RunDir, Training, Unfinished, Watch};
 use zhuyi::train::{Event, StopReason, Summary};
+use zhuyi::{Error, Result};
 
 /// Train a model.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   zhuyi train --attention bahdanau --set train.max_epochs=5
   zhuyi train --config configs/multi30k-de-en.toml --run runs/deen
+  zhuyi train --resume --run runs/deen      # after a stop or a crash
   mpirun -np 4 zhuyi train                  # a build with --features mpi")]
 pub struct TrainArgs {
     #[command(flatten)]
@@ -29,6 +30,10 @@ pub struct TrainArgs {
     /// The run directory [default: runs/<config>-<attention>-<n>]
     #[arg(long, value_name = "DIR")]
     run: Option<PathBuf>,
+    /// Go on with a run that was stopped or crashed, as if it had not been: --run's, else the one of runs/ that a checkpoint
+    /// was written of last. With --config a run that is not there yet is begun
+    #[arg(long)]
+    resume: bool,
     /// The form of the summary
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -37,18 +42,44 @@ pub struct TrainArgs {
 }
 
 pub fn run(args: TrainArgs, ranks: &Ranks) -> anyhow::Result<()> {
-    let config = args.choice.resolve()?;
-    let path = run_path(&args, &config);
-    if ranks.leads() {
+    let before = if args.resume { unfinished(&args, ranks)? } else { None };
+    let config = match &before {
+        Some(before) => args.choice.over(&before.config)?,
+        None => args.choice.resolve()?,
+    };
+    let path = match &before {
+        Some(before) => {
+            keys::check_continues(&before.config, &config)?;
+            before.dir.path().to_path_buf()
+        }
+        None => run_path(&args, &config),
+    };
+    if ranks.leads() && before.is_none() {
         RunDir::check_free(&path)?;
     }
     let opened = args.device.open()?;
+    let data = match &before {
+        Some(before) => prepare_with(&config, before.tokenizers()?)?,
+        None => prepare(&config)?,
+    };
+    tell_reports(&data);
     let signals = Signals::watch()?;
     let ranks = &ranks.heeding(signals.flag());
-    let data = prepare(&config)?;
-    tell_reports(&data);
-    let fresh = Fresh::create(&path, &config, &data, &opened, ranks)?;
-    let (dir, parameters) = (fresh.dir.clone(), fresh.parameters);
+    let training = match before {
+        Some(Unfinished { dir, saved: Some(saved), .. }) => {
+            note(&format!("goes on after step {}", saved.step));
+            if ranks.leads() {
+                dir.write_config(&config)?;
+            }
+            Training::resume(dir, &saved, &config, &data, &opened, ranks)?
+        }
+        Some(Unfinished { dir, .. }) => {
+            note("no checkpoint was written yet: it begins from the beginning");
+            Training::again(dir, &config, &data, &opened, ranks)?
+        }
+        None => Training::begin(&path, &config, &data, &opened, ranks)?,
+    };
+    let (dir, parameters) = (training.dir.clone(), training.parameters);
     note(&format!(
         "model: {parameters} parameters, vocabularies of {} and {}",
         data.source.size(),
@@ -57,7 +88,7 @@ pub fn run(args: TrainArgs, ranks: &Ranks) -> anyhow::Result<()> {
     note(&format!("run: {}", dir.path().display()));
     tell_company(&opened, ranks)?;
     let mut watcher = Watcher { console: Console::new(), signals: &signals };
-    let trained = fresh.train(&config, &data, &opened, ranks, Some(Path::new(RUNS)), &mut watcher);
+    let trained = training.run(&config, &data, &opened, ranks, Some(Path::new(RUNS)), &mut watcher);
     watcher.console.finish();
     let summary = trained.map_err(|why| with_what_is_kept(why, &dir, ranks))?;
     match args.format {
@@ -71,6 +102,31 @@ pub fn run(args: TrainArgs, ranks: &Ranks) -> anyhow::Result<()> {
         StopReason::Interrupted => Err(signals.interrupted()),
         _ => Ok(()),
     }
+}
+
+/// The run to go on with, which rank 0 reads for all; none where one is to be begun.
+fn unfinished(args: &TrainArgs, ranks: &Ranks) -> anyhow::Result<Option<Unfinished>> {
+    let found = ranks.leads().then(|| find_unfinished(args)).transpose()?;
+    let found = ranks.tell(found)?;
+    for why in found.iter().flat_map(|run| &run.wrong) {
+        warn(&format!("a checkpoint is passed over and removed: {why}"));
+    }
+    Ok(found)
+}
+
+fn find_unfinished(args: &TrainArgs) -> Result<Option<Unfinished>> {
+    let dir = match &args.run {
+        Some(path) if !RunDir::is_begun(path) && args.choice.is_given() => {
+            // What a kill left of the very first files is no run, and nothing to lose.
+            if path.exists() {
+                RunDir::remove(path)?;
+            }
+            return Ok(None);
+        }
+        Some(path) => RunDir::find(Some(path), path)?,
+        None => RunDir::last_trained(Path::new(RUNS))?,
+    };
+    dir.unfinished().map(Some)
 }
 
 /// Says who trains together, and on what.
@@ -158,14 +214,14 @@ fn told(summary: &Summary, dir: &RunDir) -> String {
         0 => String::new(),
         n => format!("\n{n} updates left out: loss or gradients were not finite"),
     };
-    let next = summary.best.map_or(String::new(), |_| {
-        format!("\ntranslate with: zhuyi translate --run {} \"…\"", dir.path().display())
-    });
+    let path = dir.path().display();
+    let mut next =
+        summary.best.map_or(String::new(), |_| format!("\ntranslate with: zhuyi translate --run {path} \"…\""));
+    if summary.reason == StopReason::Interrupted {
+        next += &format!("\ngo on with: zhuyi train --resume --run {path}");
+    }
     format!(
-        "{why}: {} steps in {:.1} s, {:.0} target tokens/s\n{best}{skipped}\nrun: {}{next}",
-        summary.steps,
-        summary.seconds,
-        summary.tokens_per_second,
-        dir.path().display()
+        "{why}: {} steps in {:.1} s, {:.0} target tokens/s\n{best}{skipped}\nrun: {path}{next}",
+        summary.steps, summary.seconds, summary.tokens_per_second,
     )
 }

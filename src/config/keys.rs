@@ -10,13 +10,25 @@ use crate::error::{Error, Result};
 pub const KEYS: &[(&str, &str)] = &[
     (
         "data.train",
-        "pairs to train on: \"pairs.tsv\", [\"x.de\", \"x.en\"], \"toy:train\" (or toy:long/, copy:, reverse:); .gz and ${NAME} allowed",
+        "pairs to train on: \"pairs.tsv\", [\"x.de\", \"x.en\"], \"toy:train\" (or toy:long/, copy:, reverse:); .gz, .zst and ${NAME} allowed",
     ),
     ("data.dev", "pairs to choose the best model on"),
     ("data.test", "pairs for the final figures"),
     ("data.reverse", "translate from the second side to the first"),
     ("data.source_language", "the first side's language, an ISO 639 code"),
     ("data.target_language", "the second side's language; if empty, BLEU goes by the script"),
+    (
+        "data.buffer",
+        "pairs that are held in memory at most; of a larger corpus the rest goes through a file in TMPDIR",
+    ),
+    ("data.filter.max_chars", "pairs with more characters on a side are left out"),
+    (
+        "data.filter.max_ratio",
+        "… and those with a side that is so many times as long as the other, in bytes; 0 for no limit",
+    ),
+    ("data.filter.drop_duplicates", "… and those that came before"),
+    ("data.filter.drop_identical", "… and those with the same text on both sides"),
+    ("data.filter.drop_wrong_script", "… and those with a side that is not in its language's script"),
     ("text.joint", "one tokenizer for both sides, with the source's settings"),
     ("text.normalize.lowercase", "lower-case the source side"),
     ("text.normalize.strip_final_punctuation", "leave out punctuation at the end of the source"),
@@ -55,15 +67,31 @@ pub const KEYS: &[(&str, &str)] = &[
     ("train.max_tokens", "sentences with more tokens on a side are left out"),
     ("train.learning_rate", "the highest learning rate"),
     ("train.warmup_steps", "updates in which the rate rises to it"),
-    ("train.decay", "how the rate falls afterwards: constant, linear or inverse-sqrt"),
+    ("train.decay", "how the rate falls afterwards: constant, linear, inverse-sqrt, cosine or plateau"),
+    ("train.plateau_factor", "of plateau: what the rate is multiplied by …"),
+    ("train.plateau_patience", "… after so many validations without a better score"),
+    ("train.optimizer", "how gradients move weights: adam, adamw, sgd or adafactor"),
+    (
+        "train.weight_decay",
+        "what an update takes from every weight of a matrix, times the learning rate (not with adam)",
+    ),
+    ("train.momentum", "how much of its velocity sgd keeps"),
+    ("train.accumulate", "batches that make an update together"),
+    (
+        "train.ema",
+        "how much the moving average of the weights keeps of itself; that is what is scored and kept then; 0 for none",
+    ),
     ("train.label_smoothing", "share of the target's probability that is spread over the other tokens"),
     ("train.entropy_bonus", "what a nat of entropy of a hard choice is worth, in nats"),
     ("train.baseline_decay", "how much of the baseline of hard choices each batch leaves"),
     ("train.clip_norm", "the largest norm of all gradients together; 0 for no limit"),
     ("train.validate_every", "updates between validations; unset: one after each epoch"),
     ("train.patience", "validations without a better score after which training stops"),
-    ("train.choose_by", "by which score the best model is chosen: bleu or loss"),
+    ("train.choose_by", "by which score the best model is chosen: bleu, chrf or loss"),
     ("train.report_every", "updates between reports"),
+    ("checkpoint.every", "updates between checkpoints; unset: one after each validation (and one at the end)"),
+    ("checkpoint.keep_last", "how many checkpoints are kept, the newest"),
+    ("checkpoint.keep_best", "how many models are kept beside the best one, by their scores, in best/"),
     ("search.beam", "hypotheses that live at a time; 1 is greedy"),
     ("search.batch", "sentences in a batch"),
     ("search.length_penalty", "none, mean:ALPHA or gnmt:ALPHA"),
@@ -97,6 +125,41 @@ pub fn commented(config: &Config) -> Result<String> {
     Ok(text)
 }
 
+/// Keys that may change between two parts of one training: they say when it ends, what is told, and what is kept.
+const MAY_CHANGE: &[&str] = &[
+    "train.max_epochs",
+    "train.max_steps",
+    "train.max_minutes",
+    "train.patience",
+    "train.report_every",
+    "checkpoint.every",
+    "checkpoint.keep_last",
+    "checkpoint.keep_best",
+];
+
+/// Refuses to go on with training by another config than it began with, but for what may change.
+///
+/// # Errors
+/// Names each key with both values.
+pub fn check_continues(before: &Config, now: &Config) -> Result<()> {
+    let table = |config: &Config| Table::try_from(config).map_err(|why| Error::Config(why.to_string()));
+    let (before, now) = (table(before)?, table(now)?);
+    let told = |value: Option<&Value>| value.map_or("unset".to_owned(), Value::to_string);
+    let differ = KEYS.iter().map(|(key, _)| *key).filter(|key| !MAY_CHANGE.contains(key)).filter_map(|key| {
+        let (before, now) = (lookup(&before, key), lookup(&now, key));
+        (before != now).then(|| format!("{key} was {} and would be {}", told(before), told(now)))
+    });
+    match differ.collect::<Vec<_>>() {
+        none if none.is_empty() => Ok(()),
+        some => Err(Error::Usage(format!(
+            "a run goes on with the settings that it began with, and {}; begin another run, or leave it out (what may \
+             change: {})",
+            some.join(", "),
+            MAY_CHANGE.join(", ")
+        ))),
+    }
+}
+
 fn lookup<'a>(table: &'a Table, key: &str) -> Option<&'a Value> {
     let mut parts = key.split('.');
     let first = table.get(parts.next()?)?;
@@ -120,13 +183,17 @@ mod tests {
 
     /// What a key may be is what the lists say.
     #[test]
-    fn every_choice_of_attention_is_named() {
+    fn every_choice_is_named() {
         use crate::attention::{ChoiceKind, ScoreKind, WindowKind};
+        use crate::train::Decay;
+        use crate::train::optimizer::OptimizerKind;
         let about = |key: &str| KEYS.iter().find(|(known, _)| *known == key).unwrap().1;
         for (key, names) in [
             ("attention.score", ScoreKind::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>()),
             ("attention.window", WindowKind::ALL.iter().map(|kind| kind.name()).collect()),
             ("attention.choice", ChoiceKind::ALL.iter().map(|kind| kind.name()).collect()),
+            ("train.optimizer", OptimizerKind::ALL.iter().map(|kind| kind.name()).collect()),
+            ("train.decay", Decay::ALL.iter().map(|decay| decay.name()).collect()),
         ] {
             assert!(names.iter().all(|name| about(key).contains(name)), "{key}: {names:?}");
         }
@@ -134,9 +201,9 @@ mod tests {
 
     #[test]
     fn the_list_is_the_config() {
-        let settings: Vec<String> = ["max_steps", "max_minutes", "validate_every", "patience"]
-            .map(|key| format!("train.{key}=1"))
-            .to_vec();
+        let unset =
+            ["train.max_steps", "train.max_minutes", "train.validate_every", "train.patience", "checkpoint.every"];
+        let settings: Vec<String> = unset.map(|key| format!("{key}=1")).to_vec();
         let config = Config::parse("toy.toml".as_ref(), TOY, &settings).unwrap();
         let mut found = Vec::new();
         leaves("", &Value::Table(Table::try_from(&config).unwrap()), &mut found);

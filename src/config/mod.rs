@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::model::{DecoderConfig, EmbeddingConfig, EncoderConfig, ModelConfig, Regularization};
 use crate::search::SearchConfig;
 use crate::text::TextConfig;
-use crate::train::TrainConfig;
+use crate::train::{CheckpointConfig, TrainConfig};
 
 /// Everything that decides what a run does.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -39,6 +39,8 @@ pub struct Config {
     pub model: Regularization,
     /// Training.
     pub train: TrainConfig,
+    /// When training is written down.
+    pub checkpoint: CheckpointConfig,
     /// Translating.
     pub search: SearchConfig,
 }
@@ -91,6 +93,7 @@ impl Config {
         self.data.resolve()?;
         self.model().check()?;
         self.train.check()?;
+        self.checkpoint.check()?;
         self.search.check()?;
         if self.search.coverage_penalty > 0.0 && self.attention.score == ScoreKind::None {
             let message = "search.coverage_penalty counts where attention looked, and attention.score is \"none\": \

@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::read::Gold;
-use super::{Location, Pair};
+use super::{FilterConfig, Location, Pair, Pairs};
 use crate::error::{Error, Result};
 
 /// Where the pairs are, and in which languages.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DataConfig {
     /// Pairs to train on.
@@ -22,6 +22,11 @@ pub struct DataConfig {
     pub source_language: String,
     /// The second side's language, an ISO 639 code; if empty, BLEU goes by the script.
     pub target_language: String,
+    /// Pairs that are held in memory at most: of a larger corpus the rest lies in a nameless file in the system's folder for
+    /// temporary files, and batches are mixed among this many.
+    pub buffer: usize,
+    /// Which pairs are not trained on.
+    pub filter: FilterConfig,
 }
 
 impl Default for DataConfig {
@@ -33,6 +38,8 @@ impl Default for DataConfig {
             reverse: false,
             source_language: String::new(),
             target_language: String::new(),
+            buffer: 500_000,
+            filter: FilterConfig::default(),
         }
     }
 }
@@ -43,6 +50,10 @@ impl DataConfig {
     /// # Errors
     /// Names the key that is missing.
     pub fn resolve(&mut self) -> Result<()> {
+        if self.buffer == 0 {
+            return Err(Error::Config("data.buffer must be at least 1".into()));
+        }
+        self.filter.check()?;
         let (train, dev) = (self.train.collection(), self.dev.collection());
         match (train, dev) {
             (None, Some(_)) => {
@@ -65,10 +76,18 @@ impl DataConfig {
     /// The pairs of a location in the direction of the run, blank ones too.
     ///
     /// # Errors
-    /// As for [`Location::read`].
+    /// As for [`Location::stream`].
+    pub fn stream(&self, location: &Location, gold: Gold) -> Result<Pairs> {
+        let pairs = location.stream(gold)?;
+        Ok(if self.reverse { Box::new(pairs.map(|pair| pair.map(Pair::reversed))) } else { pairs })
+    }
+
+    /// The same at once.
+    ///
+    /// # Errors
+    /// As for [`Location::stream`].
     pub fn read(&self, location: &Location, gold: Gold) -> Result<Vec<Pair>> {
-        let pairs = location.read(gold)?;
-        Ok(if self.reverse { pairs.into_iter().map(Pair::reversed).collect() } else { pairs })
+        self.stream(location, gold)?.collect()
     }
 
     /// The language that is translated from and the one that is translated to.

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use super::read::{self, Gold};
 use super::sequences::{self, Task};
 use super::toy::ToyCorpus;
-use super::{Pair, toy};
+use super::{Pair, Pairs, toy};
 use crate::error::{Error, Result};
 
-/// Names a set of pairs in a config: `"pairs.tsv"`, `["x.de", "x.en"]` or `"toy:train"`. `.gz` files are
-/// unpacked, `${NAME}` in a path is an environment variable.
+/// Names a set of pairs in a config: `"pairs.tsv"`, `["x.de", "x.en"]` or `"toy:train"`. `.gz` and `.zst`
+/// files are unpacked, `${NAME}` in a path is an environment variable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "name data as \"pairs.tsv\", [\"x.de\", \"x.en\"] or \"toy:train\"")]
 pub enum Location {
@@ -43,19 +43,29 @@ impl Location {
         }
     }
 
-    /// Reads every pair, blank ones too, so that the n-th pair stands in line n.
+    /// Every pair, blank ones too, so that the n-th pair stands in line n. What can't be read, is not UTF-8, or has no partner
+    /// for each line is an error among them.
     ///
     /// # Errors
-    /// Files that can't be read, are not UTF-8, or have no partner for each line; environment variables
-    /// that are not set.
-    pub fn read(&self, gold: Gold) -> Result<Vec<Pair>> {
+    /// Files that can't be opened; environment variables that are not set.
+    pub fn stream(&self, gold: Gold) -> Result<Pairs> {
         match self {
             Self::Tsv(name) => match collection(name) {
-                Some(collection) => made(collection, &name[collection.len()..], gold),
+                Some(collection) => {
+                    Ok(Box::new(made(collection, &name[collection.len()..], gold)?.into_iter().map(Ok)))
+                }
                 None => read::tsv(&expand(name)?, gold),
             },
             Self::Files([source, target]) => read::files(&expand(source)?, &expand(target)?),
         }
+    }
+
+    /// The same at once.
+    ///
+    /// # Errors
+    /// As for [`Location::stream`].
+    pub fn read(&self, gold: Gold) -> Result<Vec<Pair>> {
+        self.stream(gold)?.collect()
     }
 }
 

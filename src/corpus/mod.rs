@@ -1,17 +1,25 @@
 //! Parallel text: reading it, checking it, and what the tool writes itself: the toy corpus, sequences to copy or reverse.
 
-pub mod clean;
 pub mod config;
+pub mod filter;
 pub mod location;
+pub mod open;
+pub mod overlap;
 pub mod read;
+pub mod script;
 pub mod sequences;
+pub mod split;
 pub mod toy;
 
-pub use clean::{Limits, Report, clean};
 pub use config::DataConfig;
+pub use filter::{Filter, FilterConfig, Report};
 pub use location::Location;
 
 use crate::alignment::SentenceLinks;
+use crate::error::Result;
+
+/// Pairs as they are read, so that no corpus is too large for memory.
+pub type Pairs = Box<dyn Iterator<Item = Result<Pair>> + Send>;
 
 /// A sentence and its translation.
 #[derive(Clone, Debug, Default, PartialEq)]

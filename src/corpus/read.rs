@@ -1,12 +1,11 @@
-//! Files into pairs. A line ends at LF and nowhere else; a missing last LF is no error.
+//! Files into pairs, one after the other: no file is held in memory. A line ends at LF and nowhere else; a missing last
+//! LF is no error.
 
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
 
-use flate2::read::MultiGzDecoder;
-
-use super::Pair;
+use super::open::open;
+use super::{Pair, Pairs};
 use crate::alignment::{SentenceLinks, links};
 use crate::error::{Error, Result};
 
@@ -22,25 +21,73 @@ pub enum Gold {
     },
 }
 
-/// The text of a file, unpacked if its name ends in `.gz`, without a byte order mark.
+/// The lines of a file, unpacked if its name ends in `.gz` or `.zst`, without a byte order mark. After an error there are
+/// no more.
+pub struct Lines {
+    path: PathBuf,
+    bytes: Option<BufReader<Box<dyn Read + Send>>>,
+    /// Lines read so far.
+    number: usize,
+}
+
+/// A line that is longer is no sentence, and would fill memory before anybody could say so.
+const LONGEST: u64 = 16 << 20;
+
+impl Lines {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn open(path: &Path) -> Result<Self> {
+        Ok(Self { path: path.to_path_buf(), bytes: Some(BufReader::new(open(path)?)), number: 0 })
+    }
+
+    fn line(&mut self, bytes: &mut BufReader<Box<dyn Read + Send>>) -> Result<Option<String>> {
+        let mut line = Vec::new();
+        bytes.take(LONGEST).read_until(b'\n', &mut line).map_err(Error::io(&self.path))?;
+        self.number += usize::from(!line.is_empty());
+        match line.pop() {
+            None => return Ok(None),
+            Some(b'\n') => {}
+            Some(_) if line.len() as u64 + 1 == LONGEST => {
+                let message = format!("more than {} MiB without a line end: is this a text file?", LONGEST >> 20);
+                return Err(Error::line(&self.path, self.number, message));
+            }
+            Some(last) => line.push(last),
+        }
+        if line.last() == Some(&b'\r') {
+            line.pop();
+        }
+        let mut line = String::from_utf8(line).map_err(|_| {
+            Error::line(&self.path, self.number, "not UTF-8; convert the file (iconv -f … -t UTF-8)")
+        })?;
+        if self.number == 1 && line.starts_with('\u{FEFF}') {
+            line.drain(..'\u{FEFF}'.len_utf8());
+        }
+        Ok(Some(line))
+    }
+}
+
+impl Iterator for Lines {
+    type Item = Result<String>;
+
+    fn next(&mut self) -> Option<Result<String>> {
+        let mut bytes = self.bytes.take()?;
+        let line = self.line(&mut bytes).transpose();
+        self.bytes = Some(bytes).filter(|_| matches!(line, Some(Ok(_))));
+        line
+    }
+}
+
+/// The text of a file, as [`Lines`] reads it.
 ///
 /// # Errors
 /// What the system says, or the line that is not UTF-8.
 pub fn text(path: &Path) -> Result<String> {
-    let mut bytes = Vec::new();
-    let mut file = File::open(path).map_err(Error::io(path))?;
-    if path.extension().is_some_and(|extension| extension == "gz") {
-        MultiGzDecoder::new(file).read_to_end(&mut bytes).map_err(Error::io(path))?;
-    } else {
-        file.read_to_end(&mut bytes).map_err(Error::io(path))?;
-    }
-    let mut text = String::from_utf8(bytes).map_err(|why| {
-        let good = &why.as_bytes()[..why.utf8_error().valid_up_to()];
-        let line = 1 + good.iter().filter(|&&byte| byte == b'\n').count();
-        Error::line(path, line, "not UTF-8; convert the file (iconv -f … -t UTF-8)")
-    })?;
-    if text.starts_with('\u{FEFF}') {
-        text.drain(..'\u{FEFF}'.len_utf8());
+    let mut text = String::new();
+    for line in Lines::open(path)? {
+        text += &line?;
+        text.push('\n');
     }
     Ok(text)
 }
@@ -51,44 +98,71 @@ pub fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.into_iter().flat_map(|text| text.split('\n')).map(|line| line.strip_suffix('\r').unwrap_or(line))
 }
 
-/// Two files, line by line.
+/// Two files, line by line. Unequal counts are an error at the end of the shorter one, both named.
 ///
 /// # Errors
-/// Unequal counts are refused, both named.
-pub fn files(source: &Path, target: &Path) -> Result<Vec<Pair>> {
-    let (source_text, target_text) = (text(source)?, text(target)?);
-    let counts = [lines(&source_text).count(), lines(&target_text).count()];
-    check_equal([source, target], counts)?;
-    let pairs = lines(&source_text).zip(lines(&target_text)).zip(1..);
-    let pair = |((source, target), line): ((&str, &str), usize)| Pair {
-        source: source.to_owned(),
-        target: target.to_owned(),
-        links: None,
-        line,
-    };
-    Ok(pairs.map(pair).collect())
+/// Files that can't be opened.
+pub fn files(source: &Path, target: &Path) -> Result<Pairs> {
+    Ok(Box::new(Zipped([Lines::open(source)?, Lines::open(target)?])))
+}
+
+struct Zipped([Lines; 2]);
+
+impl Iterator for Zipped {
+    type Item = Result<Pair>;
+
+    fn next(&mut self) -> Option<Result<Pair>> {
+        let [source, target] = &mut self.0;
+        let line = match (source.next(), target.next()) {
+            (None, None) => return None,
+            (Some(Ok(source)), Some(Ok(target))) => Ok((source, target)),
+            (Some(Err(why)), _) | (_, Some(Err(why))) => Err(why),
+            // One of them is at its end; how long is the other?
+            (Some(Ok(_)), None) | (None, Some(Ok(_))) => {
+                let counts = self.0.each_mut().map(|lines| {
+                    lines.for_each(drop);
+                    lines.number
+                });
+                Err(uneven(self.0.each_ref().map(|lines| lines.path.as_path()), counts))
+            }
+        };
+        let number = self.0[0].number;
+        Some(line.map(|(source, target)| Pair { source, target, links: None, line: number }))
+    }
 }
 
 /// Refuses files of different lengths, with both counts.
+///
+/// # Errors
+/// Names both.
 pub fn check_equal(paths: [&Path; 2], counts: [usize; 2]) -> Result<()> {
-    if counts[0] == counts[1] {
-        return Ok(());
-    }
+    if counts[0] == counts[1] { Ok(()) } else { Err(uneven(paths, counts)) }
+}
+
+/// What is wrong with files of different lengths, with both counts.
+fn uneven(paths: [&Path; 2], counts: [usize; 2]) -> Error {
     let message = format!(
         "{} lines, but {} has {}: the two must be translations of each other line by line",
         counts[0],
         paths[1].display(),
         counts[1]
     );
-    Err(Error::data(paths[0], message))
+    Error::data(paths[0], message)
 }
 
 /// One file of source TAB target, more columns allowed.
-pub fn tsv(path: &Path, gold: Gold) -> Result<Vec<Pair>> {
-    tsv_text(path, &text(path)?, gold)
+///
+/// # Errors
+/// A file that can't be opened.
+pub fn tsv(path: &Path, gold: Gold) -> Result<Pairs> {
+    let (path, mut number) = (path.to_path_buf(), 0);
+    Ok(Box::new(Lines::open(&path)?.map(move |line| {
+        number += 1;
+        tsv_line(&path, number, &line?, gold)
+    })))
 }
 
-/// The same for a text that was read; `path` is only named in errors.
+/// The same of a text that is at hand; `path` is only named in errors.
 pub fn tsv_text(path: &Path, text: &str, gold: Gold) -> Result<Vec<Pair>> {
     lines(text).enumerate().map(|(i, line)| tsv_line(path, i + 1, line, gold)).collect()
 }
@@ -132,13 +206,17 @@ mod tests {
         path
     }
 
+    fn all(pairs: Result<Pairs>) -> Result<Vec<Pair>> {
+        pairs?.collect()
+    }
+
     /// Known fault D1: only LF ends a line.
     #[test]
     fn other_line_breaks_stay_in_their_line() {
         let folder = tempfile::tempdir().unwrap();
         let source = write(folder.path(), "x.en", "a\u{2028}b\nc\u{85}d\u{2029}\ne\u{B}f\u{C}g\n".as_bytes());
         let target = write(folder.path(), "x.zh", "一\r\n二\r\n三".as_bytes());
-        let pairs = files(&source, &target).unwrap();
+        let pairs = all(files(&source, &target)).unwrap();
         assert_eq!(pairs.len(), 3);
         assert_eq!((pairs[2].source.as_str(), pairs[2].target.as_str()), ("e\u{B}f\u{C}g", "三"));
         assert_eq!(pairs[0].target, "一");
@@ -150,8 +228,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let source = write(folder.path(), "x.en", b"1\n2\n3\n4\n5\n");
         let target = write(folder.path(), "x.zh", b"1\n2\n3\n4");
-        let message = files(&source, &target).unwrap_err().to_string();
+        let message = all(files(&source, &target)).unwrap_err().to_string();
         assert!(message.contains("5 lines") && message.contains("has 4"), "{message}");
+        let message = all(files(&target, &source)).unwrap_err().to_string();
+        assert!(message.contains("4 lines") && message.contains("has 5"), "{message}");
+        let empty = write(folder.path(), "x.ja", b"");
+        let message = all(files(&source, &empty)).unwrap_err().to_string();
+        assert!(message.contains("5 lines") && message.contains("has 0"), "{message}");
     }
 
     #[test]
@@ -163,16 +246,24 @@ mod tests {
     }
 
     #[test]
+    fn a_line_without_an_end_is_no_text() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = write(folder.path(), "image.tsv", &vec![b'x'; LONGEST as usize + 1]);
+        let message = all(tsv(&path, Gold::Ignored)).unwrap_err().to_string();
+        assert!(message.contains("image.tsv:1: more than 16 MiB without a line end"), "{message}");
+    }
+
+    #[test]
     fn packed_files_marks_and_bad_bytes() {
         let folder = tempfile::tempdir().unwrap();
         let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
         gz.write_all("\u{FEFF}a\tb\n".as_bytes()).unwrap();
         let packed = write(folder.path(), "x.tsv.gz", &gz.finish().unwrap());
-        assert_eq!(tsv(&packed, Gold::Ignored).unwrap()[0].source, "a");
+        assert_eq!(all(tsv(&packed, Gold::Ignored)).unwrap()[0].source, "a");
         let bad = write(folder.path(), "bad.tsv", b"a\tb\n\xff\tc\n");
-        let message = tsv(&bad, Gold::Ignored).unwrap_err().to_string();
+        let message = all(tsv(&bad, Gold::Ignored)).unwrap_err().to_string();
         assert!(message.contains("bad.tsv:2: not UTF-8"), "{message}");
-        let missing = tsv(&folder.path().join("no.tsv"), Gold::Ignored).unwrap_err().to_string();
+        let missing = all(tsv(&folder.path().join("no.tsv"), Gold::Ignored)).unwrap_err().to_string();
         assert!(missing.contains("no.tsv"), "{missing}");
     }
 

@@ -11,6 +11,7 @@ pub mod embedding;
 pub mod encoder;
 pub mod gru;
 pub mod host;
+pub mod names;
 pub mod seq2seq;
 pub mod stepper;
 

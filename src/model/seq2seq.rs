@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::decoder::{Decoded, Decoder, DecoderConfig, DecoderState, Readouts};
 use super::embedding::{Embedding, EmbeddingConfig};
 use super::encoder::{Encoder, EncoderConfig};
+use super::names::named;
 use crate::attention::{AttentionConfig, Memory, Score, Sizes, SourceMask};
 use crate::error::{Error, Result};
 use crate::init::{self, Bias, Draw};
@@ -258,9 +259,7 @@ impl Seq2Seq {
 
     /// Every parameter's name and how many numbers it has.
     pub fn parameters(&self) -> Vec<(String, usize)> {
-        let mut visitor = Parameters::default();
-        self.visit(&mut visitor);
-        visitor.found
+        named(self).into_iter().map(|param| (param.name.clone(), param.values())).collect()
     }
 }
 
@@ -269,33 +268,13 @@ const SOURCE: u64 = 0;
 const TARGET: u64 = 1;
 const READOUTS: u64 = 2;
 
-/// Makes every parameter a leaf that no other graph knows.
+/// Makes every parameter a leaf that no other graph knows; one that does not learn stays one.
 struct OwnGraph;
 
 impl ModuleMapper for OwnGraph {
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
         let (id, tensor, mapper) = param.consume();
-        Param::from_mapped_value(id, Tensor::from_inner(tensor.inner()).require_grad(), mapper)
-    }
-}
-
-/// Collects parameter names and sizes.
-#[derive(Default)]
-struct Parameters {
-    path: Vec<String>,
-    found: Vec<(String, usize)>,
-}
-
-impl burn::module::ModuleVisitor for Parameters {
-    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        self.found.push((self.path.join("."), param.shape().num_elements()));
-    }
-
-    fn enter_module(&mut self, name: &str, _: &str) {
-        self.path.push(name.to_owned());
-    }
-
-    fn exit_module(&mut self, _: &str, _: &str) {
-        self.path.pop();
+        let learns = tensor.is_require_grad();
+        Param::from_mapped_value(id, Tensor::from_inner(tensor.inner()).set_require_grad(learns), mapper)
     }
 }

@@ -11,6 +11,7 @@ use crate::device::{DeviceKind, Opened};
 use crate::error::{Error, Result};
 use crate::model::Seq2Seq;
 use crate::train::batch::{Batch, Example};
+use crate::train::examples::Examples;
 use crate::train::loss::batch_loss;
 
 /// Sentences that are enough to see a wrong number.
@@ -24,11 +25,12 @@ const GRADIENTS: f64 = 0.02;
 ///
 /// # Errors
 /// Names what is off, and the way out.
-pub fn check_first_batch(model: &Seq2Seq, examples: &[Example], opened: &Opened) -> Result<()> {
+pub fn check_first_batch(model: &Seq2Seq, examples: &Examples, opened: &Opened) -> Result<()> {
     if opened.kind == DeviceKind::Cpu {
         return Ok(());
     }
-    let few: Vec<&Example> = examples.iter().take(ENOUGH).collect();
+    let few = examples.first(ENOUGH)?;
+    let few: Vec<&Example> = few.iter().collect();
     let (here, there) = (look(model, &few, &Device::flex())?, look(model, &few, &opened.device)?);
     let wrong = |what: &str, here: f64, there: f64| {
         Err(Error::Device(format!(
@@ -112,7 +114,8 @@ mod tests {
         let model = config.model().init(vocabularies, &mut Rng::new(1, 0), &Device::flex()).unwrap();
         let opened = DeviceKind::Ndarray.open(None).unwrap();
         check_first_batch(&model, &data.examples, &opened).unwrap();
-        let few: Vec<&Example> = data.examples.iter().take(ENOUGH).collect();
+        let few = data.examples.first(ENOUGH).unwrap();
+        let few: Vec<&Example> = few.iter().collect();
         let found = look(&model, &few, &opened.device).unwrap();
         assert!(found.gradients.len() > 10 && found.gradients.values().all(|length| *length > 0.0));
     }

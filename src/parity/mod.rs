@@ -16,8 +16,9 @@ use crate::ranks::Ranks;
 use crate::rng::Rng;
 use crate::search::{Hypothesis, SearchConfig};
 use crate::train::TrainConfig;
-use crate::train::adam::Adam;
 use crate::train::batch::{Batch, Example};
+use crate::train::examples::Examples;
+use crate::train::optimizer::Optimizer;
 use crate::train::reward::Baseline;
 use crate::train::share::{Share, Team};
 use crate::train::update::{Step, update};
@@ -163,19 +164,21 @@ impl<'a> Reference<'a> {
 fn trained(
     model: Seq2Seq,
     config: &TrainConfig,
-    examples: &[Example],
+    examples: &Examples,
     updates: usize,
     device: &Device,
 ) -> Result<(Seq2Seq, Vec<f64>)> {
     let device = device.clone().autodiff();
     let mut model = model.fork(&device).train();
-    let (mut adam, mut baseline) = (Adam::default(), Baseline::new(model.output().vocabulary()));
+    let (mut optimizer, mut baseline) =
+        (Optimizer::new(config.rule()), Baseline::new(model.output().vocabulary()));
     let (mut losses, ranks, team) = (Vec::with_capacity(updates), Ranks::default(), Team::alone(1));
+    let examples = examples.first(SENTENCES * updates)?;
     let examples: Vec<&Example> = examples.iter().collect();
     for (number, batch) in examples.chunks_exact(SENTENCES).cycle().take(updates).enumerate() {
-        let share = Share::deal(batch, &team, &device);
+        let share = [Share::deal(batch, &team, &device)];
         let step = Step { rate: RATE, noise: config.noise(number), baseline };
-        let (next, seen) = update(model, &mut adam, &share, step, config, &ranks)?;
+        let (next, seen) = update(model, &mut optimizer, &share, step, config, &ranks)?;
         model = next;
         baseline = baseline.after(seen.log_prob, config.baseline_decay);
         losses.push(seen.loss);

@@ -6,6 +6,8 @@
 //!   manifest.json        format, version, direction, hashes of the tokenizers, parameters
 //!   tokenizer/{source,target}.json
 //!   model.safetensors    the best model so far
+//!   best/<step>.safetensors   the best models, by the updates after which they were scored, where more than one is kept
+//!   checkpoints/<step>/  all that training needs to go on ([`checkpoint`])
 //!   log.jsonl            one event a line
 //!   judgement.json       of an ablation's run: its translations of the test data and where it looked
 //! ```
@@ -13,20 +15,21 @@
 //! It can be moved: no absolute path is inside. Files are written aside, synced and renamed, so a crash or a
 //! full disk leaves the old one whole.
 
-mod fresh;
+pub mod checkpoint;
 mod needs;
 mod read;
 mod shipped;
+mod training;
 mod weights;
 
-pub use fresh::{Fresh, Watch};
-pub use read::Loaded;
+pub use checkpoint::Saved;
+pub use read::{Loaded, Unfinished};
+pub use training::{Training, Watch};
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use burn::store::{ModuleSnapshot, SafetensorsStore};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, keys};
@@ -47,6 +50,9 @@ const SOURCE_TOKENIZER: &str = "tokenizer/source.json";
 const TARGET_TOKENIZER: &str = "tokenizer/target.json";
 const MODEL: &str = "model.safetensors";
 const LOG: &str = "log.jsonl";
+const CHECKPOINTS: &str = "checkpoints";
+/// The models that `checkpoint.keep_best` keeps.
+const BEST: &str = "best";
 /// Only in the runs of an ablation.
 const JUDGEMENT: &str = "judgement.json";
 /// Only in what `bench --export` writes.
@@ -75,7 +81,7 @@ pub struct Manifest {
 }
 
 /// A run directory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunDir(PathBuf);
 
 impl RunDir {
@@ -96,7 +102,8 @@ impl RunDir {
     pub fn check_free(path: &Path) -> Result<()> {
         let filled = fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
         if filled {
-            return Err(Error::data(path, "there is something in this directory already; name another"));
+            let message = "there is something in this directory already: name another, or go on with --resume";
+            return Err(Error::data(path, message));
         }
         Ok(())
     }
@@ -135,6 +142,19 @@ impl RunDir {
         Err(Error::data(latest, format!("names `{}`, which is gone; name a run with --run", name.trim())))
     }
 
+    /// The run under a folder that a checkpoint was written of last.
+    ///
+    /// # Errors
+    /// None that has one.
+    pub fn last_trained(runs: &Path) -> Result<Self> {
+        let written = |run: &Self| fs::metadata(run.0.join(CHECKPOINTS)).and_then(|folder| folder.modified()).ok();
+        let newest = Self::list(runs).into_iter().filter_map(|run| Some((written(&run)?, run)));
+        newest
+            .max_by_key(|(written, _)| *written)
+            .map(|(_, run)| run)
+            .ok_or_else(|| Error::data(runs, "no run here has a checkpoint to go on from; name a run with --run"))
+    }
+
     /// Every run under a folder that has a manifest, by name.
     pub fn list(runs: &Path) -> Vec<Self> {
         let entries = fs::read_dir(runs).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -164,6 +184,19 @@ impl RunDir {
         };
         let files = [CONFIG, MANIFEST, SOURCE_TOKENIZER, TARGET_TOKENIZER, MODEL];
         Ok(sha256_of(files.into_iter().map(of).collect::<Result<Vec<_>>>()?))
+    }
+
+    /// Writes the config again, where it changed.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub fn write_config(&self, config: &Config) -> Result<()> {
+        self.write(CONFIG, keys::commented(config)?.as_bytes())
+    }
+
+    /// Whether a run was begun here.
+    pub fn is_begun(path: &Path) -> bool {
+        path.join(MANIFEST).is_file()
     }
 
     /// Writes what is decided before training.
@@ -199,12 +232,41 @@ impl RunDir {
     /// # Errors
     /// What the system refuses; the last model is then still there.
     pub fn save_model(&self, model: &Seq2Seq) -> Result<()> {
-        let mut store = SafetensorsStore::from_bytes(None)
-            .skip_enum_variants(true)
-            .metadata("zhuyi", env!("CARGO_PKG_VERSION"));
-        let unsaved = |why: &dyn std::fmt::Display| Error::Model(format!("can't save the model: {why}"));
-        model.save_into(&mut store).map_err(|why| unsaved(&why))?;
-        self.write(MODEL, &store.get_bytes().map_err(|why| unsaved(&why))?)
+        weights::write(&self.0.join(MODEL), weights::of(model))
+    }
+
+    /// Saves one of the best models beside the best, by the updates after which it was scored.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    fn keep_model(&self, step: usize, model: &Seq2Seq) -> Result<()> {
+        let folder = self.0.join(BEST);
+        fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
+        weights::write(&folder.join(format!("{step}.safetensors")), weights::of(model))
+    }
+
+    /// Removes all of those models but these.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    fn forget_models(&self, kept: &[usize]) -> Result<()> {
+        let kept: Vec<String> = kept.iter().map(|step| format!("{step}.safetensors")).collect();
+        for entry in fs::read_dir(self.0.join(BEST)).into_iter().flatten().flatten() {
+            if !kept.contains(&entry.file_name().to_string_lossy().into_owned()) {
+                fs::remove_file(entry.path()).map_err(Error::io(entry.path()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The updates after which the kept models were scored, in order, with their files.
+    pub fn best_models(&self) -> Vec<(usize, PathBuf)> {
+        let entries = fs::read_dir(self.0.join(BEST)).into_iter().flatten().flatten();
+        let step = |path: &Path| path.file_name()?.to_str()?.strip_suffix(".safetensors")?.parse().ok();
+        let mut found: Vec<(usize, PathBuf)> =
+            entries.filter_map(|entry| Some((step(&entry.path())?, entry.path()))).collect();
+        found.sort_unstable();
+        found
     }
 
     /// Writes batches for other systems: a JSON object a line, `source` ids with their end and `target` ids
@@ -212,10 +274,10 @@ impl RunDir {
     ///
     /// # Errors
     /// What the system refuses.
-    pub fn write_batches(&self, plan: &[Vec<usize>], schedule: &Schedule, examples: &[Example]) -> Result<()> {
-        let lines = plan.iter().enumerate().map(|(i, places)| {
-            let source: Vec<_> = places.iter().map(|&i| &examples[i].source).collect();
-            let target: Vec<_> = places.iter().map(|&i| &examples[i].target).collect();
+    pub fn write_batches(&self, batches: &[Vec<Example>], schedule: &Schedule) -> Result<()> {
+        let lines = batches.iter().enumerate().map(|(i, batch)| {
+            let source: Vec<_> = batch.iter().map(|example| &example.source).collect();
+            let target: Vec<_> = batch.iter().map(|example| &example.target).collect();
             serde_json::json!({"source": source, "target": target, "rate": schedule.rate(i + 1)}).to_string()
                 + "\n"
         });
@@ -245,6 +307,18 @@ impl RunDir {
             return Ok(());
         }
         write_whole(&runs.join(LATEST), format!("{}\n", name.to_string_lossy()).as_bytes())
+    }
+
+    /// Leaves out of the log what was told after an update, and that training had ended: it is about to be told again.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    fn rewind_log(&self, step: usize) -> Result<()> {
+        let stays = |event: &serde_json::Value| {
+            event["event"] != "finished" && event["step"].as_u64().is_none_or(|at| at <= step as u64)
+        };
+        let events = self.events().into_iter().filter(stays).map(|event| format!("{event}\n"));
+        self.write(LOG, events.collect::<String>().as_bytes())
     }
 
     /// Opens the log to add to it.
@@ -292,7 +366,7 @@ impl RunDir {
             entries.map(|entry| Ok(entry.map_err(Error::io(path))?.file_name().to_string_lossy().into_owned()));
         for name in names.collect::<Result<Vec<_>>>()? {
             let whole = name.strip_suffix(".part").unwrap_or(&name);
-            if ![CONFIG, MANIFEST, MODEL, LOG, JUDGEMENT, TOKENIZERS].contains(&whole) {
+            if ![CONFIG, MANIFEST, MODEL, LOG, JUDGEMENT, TOKENIZERS, CHECKPOINTS, BEST].contains(&whole) {
                 let message = format!("`{name}` is none of a run's files, so nothing is removed: move it away");
                 return Err(Error::data(path, message));
             }
@@ -317,15 +391,23 @@ impl RunDir {
 }
 
 /// Writes a file aside, syncs it and renames it over the old one.
+///
+/// # Errors
+/// What the system refuses; the old one is then still there.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    write_aside(path, |aside| {
+        let mut file = File::create(aside)?;
+        file.write_all(bytes)?;
+        file.sync_all()
+    })
+}
+
+/// The same where `write` writes and syncs.
+fn write_aside(path: &Path, write: impl FnOnce(&Path) -> std::io::Result<()>) -> Result<()> {
     let mut aside = path.as_os_str().to_owned();
     aside.push(".part");
     let aside = PathBuf::from(aside);
-    let written = File::create(&aside).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()
-    });
-    written.and_then(|()| fs::rename(&aside, path)).map_err(|why| {
+    write(&aside).and_then(|()| fs::rename(&aside, path)).map_err(|why| {
         // Best effort: the half-written file must not stay, but the first error is the one to tell.
         let _ = fs::remove_file(&aside);
         Error::io(path)(why)

@@ -6,8 +6,8 @@ use crate::device::Need;
 use crate::error::Result;
 use crate::model::Seq2Seq;
 use crate::prepare::Prepared;
-use crate::rng::Rng;
 use crate::train::batch::Example;
+use crate::train::feed::{Feed, Position};
 use crate::train::share::parts;
 use crate::train::validate::BATCH_TOKENS;
 
@@ -15,7 +15,7 @@ use crate::train::validate::BATCH_TOKENS;
 /// where so many processes share a batch.
 ///
 /// # Errors
-/// A config that can't be meant.
+/// A config that can't be meant; what the system refuses.
 pub(super) fn needs(model: &Seq2Seq, config: &Config, data: &Prepared, processes: usize) -> Result<Vec<Need>> {
     let mut needs = Need::of_parameters(
         &model.parameters(),
@@ -29,13 +29,13 @@ pub(super) fn needs(model: &Seq2Seq, config: &Config, data: &Prepared, processes
     };
     let dev_tokens: usize = data.dev.examples.iter().map(Example::target_tokens).sum();
     let (mut tokens, mut gates, mut pairs) = (dev_tokens.min(BATCH_TOKENS), 0, 0);
-    for batch in config.train.batching()?.plan(&data.examples, &mut Rng::new(config.train.seed, 1)) {
-        let examples = || batch.iter().map(|&i| &data.examples[i]);
-        let source = examples().map(|example| example.source.len()).max().unwrap_or(0);
-        let target = examples().map(Example::target_tokens).max().unwrap_or(0);
+    let mut feed = Feed::new(&data.examples, config.train.batching()?, config.train.seed, Position::default());
+    while let Some(batch) = feed.take(1)?.pop() {
+        let source = batch.iter().map(|example| example.source.len()).max().unwrap_or(0);
+        let target = batch.iter().map(Example::target_tokens).max().unwrap_or(0);
         let share = parts(processes, batch.len());
         let (rows, steps) = (batch.len().div_ceil(share), if model.decoder.at_once() { target } else { 1 });
-        let all: usize = examples().map(Example::target_tokens).sum();
+        let all: usize = batch.iter().map(Example::target_tokens).sum();
         tokens = tokens.max(all.div_ceil(share));
         gates = gates.max(rows * source.max(target) * 3 * hidden);
         pairs = pairs.max(rows * source * steps * a_pair);

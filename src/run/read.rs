@@ -4,9 +4,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use burn::tensor::Device;
+use serde::{Deserialize, Serialize};
 
 use super::weights::Weights;
-use super::{CONFIG, FORMAT, MANIFEST, MODEL, Manifest, RunDir, SOURCE_TOKENIZER, TARGET_TOKENIZER};
+use super::{CONFIG, FORMAT, MANIFEST, MODEL, Manifest, RunDir, SOURCE_TOKENIZER, Saved, TARGET_TOKENIZER};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::model::{Seq2Seq, Vocabularies};
@@ -27,6 +28,32 @@ pub struct Loaded {
     pub target: Tokenizer,
     /// The best model, without gradients.
     pub model: Seq2Seq,
+}
+
+/// What training goes on with; one process reads it and tells the others.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Unfinished {
+    /// The directory.
+    pub dir: RunDir,
+    /// Its config.
+    pub config: Config,
+    tokenizers: [String; 2],
+    /// The newest whole checkpoint; nothing if training ended before there was one.
+    pub saved: Option<Saved>,
+    /// What is wrong with newer ones.
+    pub wrong: Vec<String>,
+}
+
+impl Unfinished {
+    /// The tokenizers of both sides.
+    ///
+    /// # Errors
+    /// None after [`RunDir::unfinished`].
+    pub fn tokenizers(&self) -> Result<[Tokenizer; 2]> {
+        let [source, target] = &self.tokenizers;
+        let read = |name: &str, json: &str| Tokenizer::from_json(&self.dir.path().join(name), json);
+        Ok([read(SOURCE_TOKENIZER, source)?, read(TARGET_TOKENIZER, target)?])
+    }
 }
 
 /// The files of a run, by their names in its directory.
@@ -61,6 +88,25 @@ impl RunDir {
     /// Files that are missing, broken, or of another format.
     pub fn read_manifest(&self) -> Result<(Config, Manifest)> {
         manifest(self)
+    }
+
+    /// What training goes on with: the config, both tokenizers as they were written, and the newest whole checkpoint, with
+    /// what is wrong with newer ones.
+    ///
+    /// # Errors
+    /// Files that are missing, broken, of another run or of another format.
+    pub fn unfinished(&self) -> Result<Unfinished> {
+        let (config, manifest) = manifest(self)?;
+        let read = |name: &str, hash: &str| {
+            tokenizer(self, name, hash)?;
+            self.text(name)
+        };
+        let tokenizers = [
+            read(SOURCE_TOKENIZER, &manifest.source_tokenizer)?,
+            read(TARGET_TOKENIZER, &manifest.target_tokenizer)?,
+        ];
+        let (saved, wrong) = self.last_checkpoint()?;
+        Ok(Unfinished { dir: self.clone(), config, tokenizers, saved, wrong })
     }
 
     /// The name of each parameter of the model, and how many numbers it has; none of them is read.

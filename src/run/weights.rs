@@ -4,16 +4,19 @@
 //! A mapped file must not be written to in place while it is used. We replace files by renaming, which leaves the
 //! old one whole for who has it open.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fs::File;
-use std::path::Path;
 
-use burn::module::{Module, ModuleMapper, Param};
+use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{AllocationProperty, Bytes, DType, Tensor, TensorData};
 use memmap2::MmapOptions;
-use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, Metadata, TensorInfo};
+use safetensors::{SafeTensors, View};
 
+use super::write_aside;
 use crate::error::{Error, Result};
+use crate::model::names::Path;
 
 /// The weights in a file.
 pub(super) struct Weights {
@@ -28,7 +31,7 @@ impl Weights {
     ///
     /// # Errors
     /// A file that can't be read or is something else.
-    pub fn open(path: &Path) -> Result<Self> {
+    pub fn open(path: &std::path::Path) -> Result<Self> {
         let file = File::open(path).map_err(Error::io(path))?;
         // SAFETY: nobody writes into the file, see above. All pages are mapped in one call: one by one takes
         // longer.
@@ -40,7 +43,7 @@ impl Weights {
     ///
     /// # Errors
     /// Something else than such a file.
-    pub fn of(map: bytes::Bytes, path: &Path) -> Result<Self> {
+    pub fn of(map: bytes::Bytes, path: &std::path::Path) -> Result<Self> {
         let (header, metadata) = SafeTensors::read_metadata(&map)
             .map_err(|why| Error::data(path, format!("not a safetensors file: {why}")))?;
         Ok(Self { first: size_of::<u64>() + header, map, metadata })
@@ -62,7 +65,7 @@ impl Weights {
     /// # Errors
     /// The first tensor that is missing, has another shape or type, or has no place in the model.
     pub fn fill<M: Module>(&self, model: M) -> std::result::Result<M, String> {
-        let mut fill = Fill { weights: self, path: Vec::new(), taken: Vec::new(), wrong: None };
+        let mut fill = Fill { weights: self, path: Path::default(), taken: Vec::new(), wrong: None };
         let model = model.map(&mut fill);
         if let Some(wrong) = fill.wrong {
             return Err(wrong);
@@ -81,7 +84,10 @@ impl Weights {
     }
 
     /// A tensor of this shape.
-    fn tensor(&self, name: &str, shape: &[usize]) -> std::result::Result<TensorData, String> {
+    ///
+    /// # Errors
+    /// One that is missing, or has another shape or type.
+    pub fn tensor(&self, name: &str, shape: &[usize]) -> std::result::Result<TensorData, String> {
         let info = self.metadata.info(name).ok_or_else(|| format!("{name} is missing"))?;
         if info.dtype != Dtype::F32 || info.shape != shape {
             return Err(format!("{name} is {:?} {:?}, not F32 {shape:?}", info.dtype, info.shape));
@@ -98,29 +104,92 @@ impl Weights {
     }
 }
 
+/// Tensors with their names.
+pub(super) type Tensors = Vec<(String, TensorData)>;
+
+/// The parameters of a model.
+pub(super) fn of<M: Module>(model: &M) -> Tensors {
+    let mut collect = Collect::default();
+    model.visit(&mut collect);
+    collect.found
+}
+
+#[derive(Default)]
+struct Collect {
+    path: Path,
+    found: Tensors,
+}
+
+impl ModuleVisitor for Collect {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        self.found.push((self.path.name(), param.val().to_data().convert::<f32>()));
+    }
+
+    fn enter_module(&mut self, name: &str, kind: &str) {
+        self.path.enter(name, kind);
+    }
+
+    fn exit_module(&mut self, _: &str, kind: &str) {
+        self.path.exit(kind);
+    }
+}
+
+/// Writes tensors into a file, aside, synced and renamed: the same bytes for the same tensors, in any process.
+///
+/// # Errors
+/// What the system refuses; a file that was there before is then still there.
+pub(super) fn write(path: &std::path::Path, tensors: Tensors) -> Result<()> {
+    let views = tensors.iter().map(|(name, data)| (name, Values(data)));
+    // Of one entry: a map of several has another order in each process.
+    let metadata = Some(HashMap::from([("zhuyi".to_owned(), env!("CARGO_PKG_VERSION").to_owned())]));
+    write_aside(path, |aside| {
+        safetensors::serialize_to_file(views, metadata, aside).map_err(|why| match why {
+            safetensors::SafeTensorError::IoError(why) => why,
+            other => std::io::Error::other(other),
+        })?;
+        File::open(aside)?.sync_all()
+    })
+}
+
+/// Numbers in 32 bits as the format wants them.
+struct Values<'a>(&'a TensorData);
+
+impl View for Values<'_> {
+    fn dtype(&self) -> Dtype {
+        Dtype::F32
+    }
+
+    fn shape(&self) -> &[usize] {
+        self.0.shape().as_slice()
+    }
+
+    fn data(&self) -> Cow<'_, [u8]> {
+        self.0.as_bytes().into()
+    }
+
+    fn data_len(&self) -> usize {
+        self.0.as_bytes().len()
+    }
+}
+
 struct Fill<'a> {
     weights: &'a Weights,
-    path: Vec<String>,
+    path: Path,
     taken: Vec<String>,
     wrong: Option<String>,
 }
 
 impl ModuleMapper for Fill<'_> {
     fn enter_module(&mut self, name: &str, kind: &str) {
-        if !is_variant(kind) {
-            self.path.push(name.to_owned());
-        }
+        self.path.enter(name, kind);
     }
 
     fn exit_module(&mut self, _: &str, kind: &str) {
-        if !is_variant(kind) {
-            self.path.pop();
-        }
+        self.path.exit(kind);
     }
 
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let name = self.path.join(".");
-        let name = self.weights.known(name);
+        let name = self.weights.known(self.path.name());
         match self.weights.tensor(&name, &param.dims()) {
             Ok(data) => {
                 self.taken.push(name);
@@ -133,11 +202,6 @@ impl ModuleMapper for Fill<'_> {
             }
         }
     }
-}
-
-/// Names of enum variants (which score it is) are not part of a tensor's name.
-fn is_variant(kind: &str) -> bool {
-    kind.starts_with("Enum:")
 }
 
 #[cfg(test)]

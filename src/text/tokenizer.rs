@@ -99,7 +99,10 @@ pub struct Tokenizer {
 
 impl Tokenizer {
     /// Learns a vocabulary from `lines`. The same lines give the same tokenizer, in any process.
-    pub fn train<'a>(config: &TokenizerConfig, lines: impl Iterator<Item = &'a str> + Send) -> Result<Self> {
+    pub fn train<S: AsRef<str> + Send>(
+        config: &TokenizerConfig,
+        lines: impl Iterator<Item = S> + Send,
+    ) -> Result<Self> {
         let least = UNK + 2;
         if config.size < least {
             return Err(Error::Config(format!("text size {} is too small: at least {least}", config.size)));

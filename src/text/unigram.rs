@@ -18,15 +18,15 @@ type Result<T> = tokenizers::Result<T>;
 const FALLBACK_STEP: f64 = 0.0001;
 
 /// Trains a model on lines that are split as `splitting` says. `specials` are the trainer's special tokens.
-pub(super) fn train<'a>(
+pub(super) fn train<S: AsRef<str>>(
     trainer: &UnigramTrainer,
     splitting: &PreTokenizerWrapper,
     specials: usize,
-    lines: impl Iterator<Item = &'a str>,
+    lines: impl Iterator<Item = S>,
 ) -> Result<Unigram> {
     let mut counts: BTreeMap<String, u32> = BTreeMap::new();
     for line in lines {
-        let mut words = PreTokenizedString::from(line);
+        let mut words = PreTokenizedString::from(line.as_ref());
         splitting.pre_tokenize(&mut words)?;
         for (word, _, _) in words.get_splits(OffsetReferential::Original, OffsetType::Byte) {
             *counts.entry(word.to_owned()).or_default() += 1;

@@ -15,13 +15,29 @@ pub struct Example {
     pub source: Vec<usize>,
     /// Target ids between begin and end of the sentence.
     pub target: Vec<usize>,
+    /// Which of them are links, as places of source and target; only where alignment is taught.
+    pub links: Vec<[usize; 2]>,
+}
+
+/// How long an example is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lengths {
+    /// Source tokens with the end.
+    pub source: usize,
+    /// Target tokens to predict: the end counts.
+    pub target: usize,
 }
 
 impl Example {
     /// A pair from ids without control tokens.
     pub fn new(mut source: Vec<usize>, target: Vec<usize>) -> Self {
         source.push(EOS);
-        Self { source, target }
+        Self { source, target, links: Vec::new() }
+    }
+
+    /// How long it is.
+    pub fn lengths(&self) -> Lengths {
+        Lengths { source: self.source.len(), target: self.target_tokens() }
     }
 
     /// Target tokens to predict: the end counts.
@@ -49,24 +65,24 @@ impl Batching {
     /// with sources of like length and otherwise random. Not sorted by targets: the sentences of a batch would all
     /// end at the same step, which each update then learns more than the words. (Morishita et al. 2017, "An
     /// empirical study of mini-batch creation strategies for neural machine translation", compare orders.)
-    pub fn plan(self, examples: &[Example], rng: &mut Rng) -> Vec<Vec<usize>> {
+    pub fn plan(self, examples: &[Lengths], rng: &mut Rng) -> Vec<Vec<usize>> {
         let mut order: Vec<usize> = (0..examples.len()).collect();
         rng.shuffle(&mut order);
         let mut batches: Vec<Vec<usize>> = Vec::new();
         // A pool at a time, so that the examples of a length do not always meet the same others.
         for pool in order.chunks_mut(POOL) {
             // Stable, so that examples of the same length stay shuffled.
-            pool.sort_by_key(|&i| examples[i].source.len());
+            pool.sort_by_key(|&i| examples[i].source);
             let (mut batch, mut longest) = (Vec::new(), 0);
             for &i in pool.iter() {
-                longest = longest.max(examples[i].target_tokens());
+                longest = longest.max(examples[i].target);
                 let full = match self {
                     Self::Sentences(most) => batch.len() >= most,
                     Self::Tokens(most) => (batch.len() + 1) * longest > most,
                 };
                 if full && !batch.is_empty() {
                     batches.push(std::mem::take(&mut batch));
-                    longest = examples[i].target_tokens();
+                    longest = examples[i].target;
                 }
                 batch.push(i);
             }
@@ -118,9 +134,8 @@ impl Batch {
 mod tests {
     use super::*;
 
-    fn examples() -> Vec<Example> {
-        let lengths = (0..200).map(|i| (i * 7 % 30, i * 11 % 40));
-        lengths.map(|(s, t)| Example::new(vec![5; s], vec![6; t])).collect()
+    fn examples() -> Vec<Lengths> {
+        (0..200).map(|i| Lengths { source: i * 7 % 30 + 1, target: i * 11 % 40 + 1 }).collect()
     }
 
     #[test]
@@ -132,10 +147,10 @@ mod tests {
             all.sort_unstable();
             assert_eq!(all, (0..200).collect::<Vec<_>>());
             for batch in &plan {
-                let sources = batch.iter().map(|&i| examples[i].source.len());
+                let sources = batch.iter().map(|&i| examples[i].source);
                 let (longest, shortest) = (sources.clone().max().unwrap(), sources.min().unwrap());
                 assert!(longest - shortest <= 4, "{shortest}..{longest}");
-                let target = batch.iter().map(|&i| examples[i].target_tokens()).max().unwrap();
+                let target = batch.iter().map(|&i| examples[i].target).max().unwrap();
                 match batching {
                     Batching::Sentences(most) => assert!(batch.len() <= most),
                     Batching::Tokens(most) => assert!(batch.len() == 1 || batch.len() * target <= most),

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::batch::Batching;
+use super::optimizer::{OptimizerKind, Rule};
 use super::schedule::Decay;
 use crate::error::{Error, Result};
 
@@ -30,6 +31,21 @@ pub struct TrainConfig {
     pub warmup_steps: usize,
     /// How the rate falls afterwards.
     pub decay: Decay,
+    /// Of plateau: what the rate is multiplied by …
+    pub plateau_factor: f64,
+    /// … after so many validations without a better score.
+    pub plateau_patience: usize,
+    /// How gradients move weights.
+    pub optimizer: OptimizerKind,
+    /// What an update takes from every weight of a matrix, times the learning rate.
+    pub weight_decay: f64,
+    /// How much of its velocity `sgd` keeps.
+    pub momentum: f64,
+    /// Batches that make an update together.
+    pub accumulate: usize,
+    /// How much the moving average of the weights, which is then validated and kept, keeps of itself at each update; 0 for no
+    /// average.
+    pub ema: f64,
     /// ε, the share of the target's probability that is spread over the other tokens.
     pub label_smoothing: f64,
     /// What a nat of entropy of a hard choice is worth, in nats: against choosing too early.
@@ -61,6 +77,13 @@ impl Default for TrainConfig {
             learning_rate: 1e-3,
             warmup_steps: 100,
             decay: Decay::Constant,
+            plateau_factor: 0.5,
+            plateau_patience: 2,
+            optimizer: OptimizerKind::Adam,
+            weight_decay: 0.0,
+            momentum: 0.9,
+            accumulate: 1,
+            ema: 0.0,
             label_smoothing: 0.0,
             entropy_bonus: 0.1,
             baseline_decay: 0.9,
@@ -80,8 +103,43 @@ pub enum Choice {
     /// The highest BLEU of greedy translations; of equals the lower loss.
     #[default]
     Bleu,
+    /// The highest chrF2 of greedy translations; of equals the lower loss.
+    Chrf,
     /// The lowest validation loss.
     Loss,
+}
+
+/// When training is written down, and what of it is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CheckpointConfig {
+    /// Updates between checkpoints; without it one after each validation.
+    pub every: Option<usize>,
+    /// How many checkpoints are kept, the newest ones.
+    pub keep_last: usize,
+    /// How many models are kept beside the best one, by their scores.
+    pub keep_best: usize,
+}
+
+impl Default for CheckpointConfig {
+    fn default() -> Self {
+        Self { every: None, keep_last: 1, keep_best: 0 }
+    }
+}
+
+impl CheckpointConfig {
+    /// Refuses what can't be meant.
+    ///
+    /// # Errors
+    /// Names the key and what it may be.
+    pub fn check(&self) -> Result<()> {
+        for (key, fine) in [("every", self.every != Some(0)), ("keep_last", self.keep_last > 0)] {
+            if !fine {
+                return Err(Error::Config(format!("checkpoint.{key} must be at least 1")));
+            }
+        }
+        Ok(())
+    }
 }
 
 impl TrainConfig {
@@ -97,12 +155,26 @@ impl TrainConfig {
             (at_least_0(self.entropy_bonus), "entropy_bonus must be a number of at least 0"),
             ((0.0..1.0).contains(&self.baseline_decay), "baseline_decay must be at least 0 and less than 1"),
             (at_least_0(self.clip_norm), "clip_norm must be a number of at least 0"),
+            (at_least_0(self.weight_decay), "weight_decay must be a number of at least 0"),
+            (
+                self.weight_decay == 0.0 || self.optimizer != OptimizerKind::Adam,
+                "weight_decay is not adam's: set train.optimizer to adamw",
+            ),
+            ((0.0..1.0).contains(&self.momentum), "momentum must be at least 0 and less than 1"),
+            (self.plateau_factor > 0.0 && self.plateau_factor < 1.0, "plateau_factor must be between 0 and 1"),
+            (self.accumulate >= 1, "accumulate must be at least 1"),
+            ((0.0..1.0).contains(&self.ema), "ema must be at least 0 and less than 1"),
             (self.max_minutes.is_none_or(at_least_0), "max_minutes must be a number of at least 0"),
         ];
         match rules.into_iter().find(|(held, _)| !held) {
             Some((_, rule)) => Err(Error::Config(format!("train.{rule}"))),
             None => self.batching().map(|_| ()),
         }
+    }
+
+    /// How gradients move weights, with its settings.
+    pub fn rule(&self) -> Rule {
+        Rule { kind: self.optimizer, weight_decay: self.weight_decay, momentum: self.momentum }
     }
 
     /// The seed of an update's dropout and draws, which depends on the seed and the update alone.

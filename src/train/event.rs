@@ -1,7 +1,8 @@
 //! What the training loop says, and to whom.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use super::state::State;
 use super::validate::Scores;
 use crate::error::Result;
 use crate::model::Seq2Seq;
@@ -18,6 +19,8 @@ pub enum Event {
         total_steps: usize,
         /// Pairs to train on.
         pairs: usize,
+        /// Updates that were made before, where it goes on.
+        done: usize,
     },
     /// Some updates were made.
     Progress {
@@ -70,7 +73,7 @@ pub struct Summary {
 }
 
 /// Why training ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopReason {
     /// All epochs were done.
@@ -86,6 +89,17 @@ pub enum StopReason {
     Interrupted,
 }
 
+/// What a validation says of a model.
+#[derive(Clone, Copy, Debug)]
+pub struct Standing<'a> {
+    /// Updates so far.
+    pub step: usize,
+    /// Whether it is the best so far.
+    pub best: bool,
+    /// The updates after which the models to keep were scored (`checkpoint.keep_best`), best first.
+    pub kept: &'a [usize],
+}
+
 /// Who is told what happens in training.
 pub trait Observer {
     /// Something happened.
@@ -94,11 +108,17 @@ pub trait Observer {
     /// Whatever should end training, such as a full disk.
     fn event(&mut self, event: &Event) -> Result<()>;
 
-    /// The model, without gradients, is the best so far.
+    /// The model, without gradients, was scored.
     ///
     /// # Errors
     /// Whatever should end training, such as a full disk.
-    fn best(&mut self, model: &Seq2Seq) -> Result<()>;
+    fn scored(&mut self, model: &Seq2Seq, standing: Standing<'_>) -> Result<()>;
+
+    /// All that training would need to go on from here.
+    ///
+    /// # Errors
+    /// Whatever should end training, such as a full disk.
+    fn checkpoint(&mut self, state: &State) -> Result<()>;
 
     /// Whether training should stop after this update.
     fn stop(&self) -> bool;

@@ -104,11 +104,11 @@ struct Replace {
 impl ModuleMapper for Replace {
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
         let (id, tensor, mapper) = param.consume();
-        let n = tensor.shape().num_elements();
+        let (n, learns) = (tensor.shape().num_elements(), tensor.is_require_grad());
         let values = self.values[self.at..][..n].to_vec();
         self.at += n;
         let data = TensorData::new(values, tensor.shape());
-        let tensor = Tensor::from_data(data, &tensor.device()).require_grad();
+        let tensor = Tensor::from_data(data, &tensor.device()).set_require_grad(learns);
         Param::from_mapped_value(id, tensor, mapper)
     }
 }

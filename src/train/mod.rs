@@ -1,19 +1,24 @@
 //! Training, in one sitting: [`train`] is the loop; its parts stand beside it.
 //!
-//! The loop knows neither the terminal nor any file: it speaks in [`Event`]s to an [`Observer`].
+//! The loop knows neither the terminal nor any file: it speaks in [`Event`]s to an [`Observer`], and hands over its [`State`],
+//! from which it can go on.
 
-pub mod adam;
+pub mod average;
 pub mod batch;
 pub mod clip;
 pub mod config;
 pub mod event;
+pub mod examples;
 mod exchange;
+pub mod feed;
 mod gradients;
 pub mod loss;
+pub mod optimizer;
 mod progress;
 pub mod reward;
 pub mod schedule;
 pub mod share;
+pub mod state;
 pub mod update;
 pub mod validate;
 
@@ -24,113 +29,136 @@ use burn::tensor::Device;
 
 use crate::error::Result;
 use crate::kernels::cores;
-use crate::model::Seq2Seq;
 use crate::ranks::Ranks;
-use crate::rng::Rng;
-use adam::Adam;
-use batch::Example;
-pub use config::{Choice, TrainConfig};
-pub use event::{Event, Observer, StopReason, Summary};
-use progress::{Asked, Clock, Progress};
-use reward::Baseline;
+pub use config::{CheckpointConfig, Choice, TrainConfig};
+pub use event::{Event, Observer, Standing, StopReason, Summary};
+use examples::Examples;
+use feed::Feed;
+pub use progress::Progress;
+use progress::{Asked, Clock};
 pub use schedule::{Decay, Schedule};
 use share::{Share, Team};
+pub use state::State;
 use update::{Step, update};
 use validate::DevSet;
 
-/// Trains a model and hands the best one, by validation, to the observer. Where several processes train together, all
-/// come here with the same model and data, each does its share of every batch, and all keep the same weights.
+/// What is trained on, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'a> {
+    /// What the model learns from.
+    pub examples: &'a Examples,
+    /// What it is scored on.
+    pub dev: &'a DevSet,
+    /// How it is trained.
+    pub config: &'a TrainConfig,
+    /// When it is written down.
+    pub checkpoint: &'a CheckpointConfig,
+    /// Where it is computed.
+    pub device: &'a Device,
+    /// The processes that train together. All come here with the same state and data, each does its share of every batch, and
+    /// all keep the same weights.
+    pub ranks: &'a Ranks,
+}
+
+/// Trains a model from a state on and hands every scored one, and now and then its state, to the observer.
 ///
 /// # Errors
 /// What the observer can't do; a config that can't be meant; token ids that the model has no vectors for; numbers that stay
 /// not finite; other processes that do not answer.
-pub fn train(
-    model: Seq2Seq,
-    examples: &[Example],
-    dev: &DevSet,
-    config: &TrainConfig,
-    device: &Device,
-    ranks: &Ranks,
-    observer: &mut dyn Observer,
-) -> Result<Summary> {
-    let batching = config.batching()?;
-    for example in examples.iter().chain(&dev.examples) {
-        model.check_ids(&example.source, &example.target)?;
+pub fn train(state: State, task: Task<'_>, observer: &mut dyn Observer) -> Result<Summary> {
+    let Task { examples, dev, config, checkpoint, ranks, .. } = task;
+    for example in &dev.examples {
+        state.model.check_ids(&example.source, &example.target)?;
     }
-    let device = device.clone().autodiff();
+    let device = task.device.clone().autodiff();
     let team = Team::meet(ranks, cores(&device))?;
-    let mut model = exchange::follow(ranks, model.fork(&device).train())?;
-    let mut adam = Adam::default();
-    let steps_per_epoch = batching.plan(examples, &mut Rng::new(config.seed, 1)).len();
+    let mut state = state.on(&device);
+    state.model = exchange::follow(ranks, state.model)?;
+    let mut feed = Feed::new(examples, config.batching()?, config.seed, state.progress.position);
+    let steps_per_epoch = feed.batches()?.div_ceil(config.accumulate);
     let total = config.max_steps.unwrap_or(usize::MAX).min(config.max_epochs.saturating_mul(steps_per_epoch));
     let schedule = Schedule::new(config, total);
-    let clock = Clock::start(config.max_minutes);
-    let mut progress = Progress::default();
-    let mut baseline = Baseline::new(model.output().vocabulary());
-    observer.event(&Event::Started { steps_per_epoch, total_steps: total, pairs: examples.len() })?;
+    let clock = Clock::start(config.max_minutes, state.progress.elapsed);
+    let done = state.progress.step;
+    observer.event(&Event::Started { steps_per_epoch, total_steps: total, pairs: examples.len(), done })?;
 
-    'training: for epoch in 1..=config.max_epochs {
-        // Stream 0 of the seed drew the weights.
-        for places in batching.plan(examples, &mut Rng::new(config.seed, epoch as u64)) {
-            let asked = Asked { to_stop: observer.stop(), by_the_clock: clock.is_over() }.of_any(ranks)?;
-            if let Some(reason) = progress.over(asked, total, config.patience) {
-                progress.reason = reason;
-                break 'training;
-            }
-            progress.step += 1;
-            let started = Instant::now();
-            let chosen: Vec<&Example> = places.iter().map(|&i| &examples[i]).collect();
-            let share = Share::deal(&chosen, &team, &device);
-            let rate = schedule.rate(progress.step);
-            let step = Step { rate, noise: config.noise(progress.step), baseline };
-            let (next, seen) = update(model, &mut adam, &share, step, config, ranks)?;
-            model = next;
-            baseline = baseline.after(seen.log_prob, config.baseline_decay);
-            progress.count(share.tokens, seen, started.elapsed())?;
-
-            if progress.step.is_multiple_of(config.report_every.max(1)) {
-                observer.event(&progress.report(epoch, rate))?;
-            }
-            if config.validate_every.is_some_and(|every| progress.step.is_multiple_of(every.max(1))) {
-                model = validate(model, dev, config, &device, ranks, &mut progress, observer)?;
-            }
+    let mut saved = None;
+    let reason = loop {
+        let asked = Asked { to_stop: observer.stop(), by_the_clock: clock.is_over() }.of_any(ranks)?;
+        if let Some(reason) = state.progress.over(asked, config) {
+            break reason;
         }
-        if config.validate_every.is_none() {
-            model = validate(model, dev, config, &device, ranks, &mut progress, observer)?;
+        let started = Instant::now();
+        let batches = feed.take(config.accumulate)?;
+        state.progress.position = feed.position();
+        let is_due =
+            |every: Option<usize>, step: usize| every.is_some_and(|every| step.is_multiple_of(every.max(1)));
+        // The end of an epoch, or an update.
+        let validates = if batches.is_empty() {
+            config.validate_every.is_none()
+        } else {
+            state.progress.step += 1;
+            let step = state.progress.step;
+            let rate = schedule.rate(step) * state.progress.plateau.factor;
+            let shares = deal(&batches, &state, &team, &device)?;
+            let how = Step { rate, noise: config.noise(step), baseline: state.progress.baseline };
+            let (model, seen) = update(state.model, &mut state.optimizer, &shares, how, config, ranks)?;
+            state.model = model;
+            state.average = state.average.map(|old| average::moved(old, &state.model.valid(), config.ema, step));
+            let progress = &mut state.progress;
+            progress.baseline = progress.baseline.after(seen.log_prob, config.baseline_decay);
+            progress.count(shares.iter().map(|share| share.tokens).sum(), seen, started.elapsed())?;
+            if is_due(Some(config.report_every), step) {
+                observer.event(&progress.report(rate))?;
+            }
+            is_due(config.validate_every, step)
+        };
+        if validates {
+            validate(&mut state, task, observer)?;
         }
-    }
+        state.progress.elapsed = clock.elapsed();
+        let made_one = !batches.is_empty();
+        if checkpoint.every.map_or(validates, |_| made_one && is_due(checkpoint.every, state.progress.step)) {
+            observer.checkpoint(&state)?;
+            saved = Some(state.progress.position);
+        }
+    };
+    state.progress.reason = reason;
     // What was learnt since the last validation counts too, unless somebody is waiting for the end.
-    if progress.validated_at < progress.step && progress.reason != StopReason::Interrupted {
-        validate(model, dev, config, &device, ranks, &mut progress, observer)?;
+    if state.progress.validated_at < state.progress.step && reason != StopReason::Interrupted {
+        validate(&mut state, task, observer)?;
+        saved = None;
     }
-    let summary = progress.summary(clock.elapsed());
+    state.progress.elapsed = clock.elapsed();
+    if saved != Some(state.progress.position) {
+        observer.checkpoint(&state)?;
+    }
+    let summary = state.progress.summary();
     observer.event(&Event::Finished(summary.clone()))?;
     Ok(summary)
 }
 
-/// Scores the model on the dev set; hands it over if it is the best so far.
-fn validate(
-    model: Seq2Seq,
-    dev: &DevSet,
-    config: &TrainConfig,
-    device: &Device,
-    ranks: &Ranks,
-    progress: &mut Progress,
-    observer: &mut dyn Observer,
-) -> Result<Seq2Seq> {
-    let model = exchange::follow(ranks, model)?;
-    let plain = model.valid();
-    let scores = dev.score(&plain, &device.clone().without_autodiff(), ranks)?;
+/// This process's shares of some batches.
+fn deal(batches: &[Vec<batch::Example>], state: &State, team: &Team, device: &Device) -> Result<Vec<Share>> {
+    let share = |batch: &Vec<batch::Example>| {
+        for example in batch {
+            state.model.check_ids(&example.source, &example.target)?;
+        }
+        Ok(Share::deal(&batch.iter().collect::<Vec<_>>(), team, device))
+    };
+    batches.iter().map(share).collect()
+}
+
+/// Scores the model on the dev set and hands it over.
+fn validate(state: &mut State, task: Task<'_>, observer: &mut dyn Observer) -> Result<()> {
+    let Task { dev, config, checkpoint, device, ranks, .. } = task;
+    state.model = exchange::follow(ranks, state.model.clone())?;
+    let plain = state.scored();
     // Which model is the best, and whether patience is out, is for all to know alike.
-    let scores = ranks.tell(Some(scores))?;
-    let best = scores.beats(progress.best.as_ref(), config.choose_by);
-    progress.validated_at = progress.step;
-    progress.without_gain = if best { 0 } else { progress.without_gain + 1 };
-    observer.event(&Event::Validated { step: progress.step, scores, best })?;
-    if best {
-        progress.best = Some(scores);
-        progress.best_step = progress.step;
-        observer.best(&plain)?;
-    }
-    Ok(model)
+    let scores = ranks.tell(Some(dev.score(&plain, &device.clone().without_autodiff(), ranks)?))?;
+    let best = state.progress.score(scores, config, checkpoint.keep_best);
+    let step = state.progress.step;
+    observer.event(&Event::Validated { step, scores, best })?;
+    let kept: Vec<usize> = state.progress.kept.iter().map(|(step, _)| *step).collect();
+    observer.scored(&plain, Standing { step, best, kept: &kept })
 }

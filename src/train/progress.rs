@@ -2,26 +2,34 @@
 
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
+use super::TrainConfig;
 use super::event::{Event, StopReason, Summary};
+use super::feed::Position;
+use super::reward::Baseline;
+use super::schedule::Plateau;
 use super::update::Seen;
 use super::validate::Scores;
 use crate::error::{Error, Result};
 use crate::ranks::Ranks;
 
-/// When training must end.
+/// How long training has taken, and when it must end.
 pub(super) struct Clock {
     started: Instant,
+    /// What was spent before this process began.
+    before: Duration,
     limit: Option<Duration>,
 }
 
 impl Clock {
-    pub fn start(minutes: Option<f64>) -> Self {
+    pub fn start(minutes: Option<f64>, before: Duration) -> Self {
         let limit = minutes.map(|minutes| Duration::from_secs_f64((60.0 * minutes).clamp(0.0, 1e9)));
-        Self { started: Instant::now(), limit }
+        Self { started: Instant::now(), before, limit }
     }
 
     pub fn elapsed(&self) -> Duration {
-        self.started.elapsed()
+        self.before + self.started.elapsed()
     }
 
     pub fn is_over(&self) -> bool {
@@ -48,11 +56,14 @@ impl Asked {
 /// number that is none never recover.
 const MOST_LEFT_OUT: usize = 50;
 
-/// What the loop remembers.
-#[derive(Default)]
-pub(super) struct Progress {
+/// The numbers that the loop remembers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Progress {
     /// Updates so far.
     pub step: usize,
+    /// Where in the data the next one begins.
+    pub position: Position,
     /// The update after which the model was last scored.
     pub validated_at: usize,
     /// Validations since the best one.
@@ -61,8 +72,16 @@ pub(super) struct Progress {
     pub best: Option<Scores>,
     /// The update after which they were reached.
     pub best_step: usize,
+    /// The best models that are kept, best first: updates and scores.
+    pub kept: Vec<(usize, Scores)>,
+    /// What hard choices are compared with.
+    pub baseline: Baseline,
+    /// By how much the rate has fallen because nothing got better.
+    pub plateau: Plateau,
     /// Why training ended.
     pub reason: StopReason,
+    /// How long it has taken, validation included.
+    pub elapsed: Duration,
     tokens: usize,
     busy: Duration,
     skipped: usize,
@@ -71,20 +90,66 @@ pub(super) struct Progress {
 }
 
 /// What has happened since the last report.
-#[derive(Default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct SinceReport {
     tokens: usize,
     loss: f64,
+    #[serde(deserialize_with = "or_nan")]
     norm: f64,
     busy: Duration,
 }
 
+/// A number that JSON can't hold.
+fn or_nan<'de, D: serde::Deserializer<'de>>(told: D) -> std::result::Result<f64, D::Error> {
+    Ok(Option::deserialize(told)?.unwrap_or(f64::NAN))
+}
+
 impl Progress {
+    /// Before the first update of a model with a vocabulary of this size.
+    pub fn new(vocabulary: usize) -> Self {
+        Self {
+            step: 0,
+            position: Position::default(),
+            validated_at: 0,
+            without_gain: 0,
+            best: None,
+            best_step: 0,
+            kept: Vec::new(),
+            baseline: Baseline::new(vocabulary),
+            plateau: Plateau::default(),
+            reason: StopReason::default(),
+            elapsed: Duration::ZERO,
+            tokens: 0,
+            busy: Duration::ZERO,
+            skipped: 0,
+            skipped_in_a_row: 0,
+            since_report: SinceReport::default(),
+        }
+    }
+
+    /// Takes in the scores of a validation; whether they are the best so far.
+    pub fn score(&mut self, scores: Scores, config: &TrainConfig, keep: usize) -> bool {
+        let best = scores.beats(self.best.as_ref(), config.choose_by);
+        self.validated_at = self.step;
+        self.without_gain = if best { 0 } else { self.without_gain + 1 };
+        self.plateau = self.plateau.after(best, config);
+        if best {
+            (self.best, self.best_step) = (Some(scores), self.step);
+        }
+        // Of equals the older one stays before the newer.
+        let place = self.kept.iter().position(|(_, other)| scores.beats(Some(other), config.choose_by));
+        self.kept.insert(place.unwrap_or(self.kept.len()), (self.step, scores));
+        self.kept.retain(|(_, scores)| scores.loss.is_finite());
+        self.kept.truncate(keep);
+        best
+    }
+
     /// Counts an update.
     ///
     /// # Errors
     /// Too many in a row could not be used.
-    pub fn count(&mut self, tokens: usize, seen: Seen, busy: Duration) -> Result<()> {
+    pub(super) fn count(&mut self, tokens: usize, seen: Seen, busy: Duration) -> Result<()> {
         self.tokens += tokens;
         self.busy += busy;
         self.since_report.busy += busy;
@@ -107,11 +172,12 @@ impl Progress {
         )))
     }
 
-    pub fn report(&mut self, epoch: usize, learning_rate: f64) -> Event {
+    /// What is told now and then.
+    pub(super) fn report(&mut self, learning_rate: f64) -> Event {
         let since = std::mem::take(&mut self.since_report);
         Event::Progress {
             step: self.step,
-            epoch,
+            epoch: self.position.epoch,
             // NaN if no update could be used.
             loss: since.loss / since.tokens as f64,
             learning_rate,
@@ -122,23 +188,24 @@ impl Progress {
     }
 
     /// Why training must end before the next update, if it must.
-    pub fn over(&self, asked: Asked, total: usize, patience: Option<usize>) -> Option<StopReason> {
-        let out_of_patience = patience.is_some_and(|patience| self.without_gain >= patience.max(1));
-        if asked.to_stop {
-            Some(StopReason::Interrupted)
-        } else if out_of_patience {
-            Some(StopReason::Patience)
-        } else if self.step >= total {
-            Some(StopReason::Steps)
-        } else {
-            asked.by_the_clock.then_some(StopReason::Minutes)
-        }
+    pub(super) fn over(&self, asked: Asked, config: &TrainConfig) -> Option<StopReason> {
+        let out_of_patience = config.patience.is_some_and(|patience| self.without_gain >= patience.max(1));
+        let all_steps = config.max_steps.is_some_and(|most| self.step >= most);
+        let reasons = [
+            (asked.to_stop, StopReason::Interrupted),
+            (out_of_patience, StopReason::Patience),
+            (all_steps, StopReason::Steps),
+            (self.position.epoch > config.max_epochs, StopReason::Epochs),
+            (asked.by_the_clock, StopReason::Minutes),
+        ];
+        reasons.into_iter().find(|(holds, _)| *holds).map(|(_, reason)| reason)
     }
 
-    pub fn summary(&self, elapsed: Duration) -> Summary {
+    /// What came of it.
+    pub fn summary(&self) -> Summary {
         Summary {
             steps: self.step,
-            seconds: elapsed.as_secs_f64(),
+            seconds: self.elapsed.as_secs_f64(),
             tokens_per_second: self.tokens as f64 / self.busy.as_secs_f64().max(1e-9),
             best_step: self.best_step,
             best: self.best,

@@ -5,13 +5,15 @@
 
 use burn::tensor::activation::log_softmax;
 use burn::tensor::{Tensor, TensorData};
+use serde::{Deserialize, Serialize};
 
 use super::batch::Batch;
 use crate::kernels::cross_entropy::Output;
 
 /// What a token's log-probability is expected to be: the moving average over the batches before, never of this one,
 /// so that subtracting it leaves the gradient unbiased. Before the first batch it is that of a model that knows nothing.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Baseline {
     /// The log-probability a token, in nats.
     pub log_prob: f64,

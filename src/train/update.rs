@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use burn::optim::GradientsParams;
 use rayon::prelude::*;
 
-use super::adam::Adam;
 use super::batch::Batch;
 use super::exchange::sum as sum_across;
 use super::loss::{self, Objective};
+use super::optimizer::{Move, Optimizer};
 use super::reward::Baseline;
 use super::share::{Part, Share};
 use super::{TrainConfig, clip, gradients};
@@ -48,40 +48,47 @@ pub struct Step {
     pub baseline: Baseline,
 }
 
-/// Moves the weights of a model (on an autodiff device) by a batch, each part of it by a core of its own: cores that share
-/// every product wait for each other at every product. Other processes do their shares at the same time; all get the
-/// same gradients, divided by the tokens of the whole batch, and so keep the same weights.
+/// Moves the weights of a model (on an autodiff device) by some batches, one after the other, each part of a batch by a core
+/// of its own: cores that share every product wait for each other at every product. Other processes do their shares at the
+/// same time; all get the same gradients, divided by the tokens of all batches, and so keep the same weights.
 ///
 /// # Errors
 /// The other processes do not answer.
 pub fn update(
     model: Seq2Seq,
-    adam: &mut Adam,
-    share: &Share,
+    optimizer: &mut Optimizer,
+    shares: &[Share],
     step: Step,
     config: &TrainConfig,
     ranks: &Ranks,
 ) -> Result<(Seq2Seq, Seen)> {
     let Step { rate, noise, baseline } = step;
+    let tokens = shares.iter().map(|share| share.tokens).sum();
     let (smoothing, entropy_bonus) = (config.label_smoothing, config.entropy_bonus);
-    let objective = Objective { smoothing, entropy_bonus, baseline, tokens: share.tokens };
-    let copy = |part: &Part| model.noisy(Rng::new(noise, part.number as u64).bits());
-    let copies: Vec<Seq2Seq> = share.parts.iter().map(copy).collect();
-    let found: Vec<Found> = copies
-        .into_par_iter()
-        .zip(&share.parts)
-        .with_max_len(1)
-        .map(|(copy, part)| find(copy, &part.batch, &objective))
-        .collect();
-    let loss = found.iter().map(|part| part.loss).sum();
-    let log_prob: f64 = found.iter().filter_map(|part| part.log_prob).sum();
-    let rewarded = f64::from(u8::from(found.iter().any(|part| part.log_prob.is_some())));
-    let gradients = gradients::sum(found.into_iter().map(|part| part.gradients), &model);
+    let objective = Objective { smoothing, entropy_bonus, baseline, tokens };
+    let (mut loss, mut log_prob, mut rewarded) = (0.0, 0.0, 0.0);
+    let mut all: Option<GradientsParams> = None;
+    for (place, share) in shares.iter().enumerate() {
+        // Every part of every batch has noise of its own.
+        let noise = if place == 0 { noise } else { Rng::new(noise, u64::MAX - place as u64).bits() };
+        let copy = |part: &Part| model.noisy(Rng::new(noise, part.number as u64).bits());
+        let copies: Vec<Seq2Seq> = share.parts.iter().map(copy).collect();
+        let found: Vec<Found> = copies
+            .into_par_iter()
+            .zip(&share.parts)
+            .with_max_len(1)
+            .map(|(copy, part)| find(copy, &part.batch, &objective))
+            .collect();
+        loss += found.iter().map(|part| part.loss).sum::<f64>();
+        log_prob += found.iter().filter_map(|part| part.log_prob).sum::<f64>();
+        rewarded += found.iter().filter(|part| part.log_prob.is_some()).count() as f64;
+        all = Some(gradients::sum(all.into_iter().chain(found.into_iter().map(|part| part.gradients)), &model));
+    }
     let started = Instant::now();
     let [loss, log_prob, rewarded] = ranks.sum_wide([loss, log_prob, rewarded])?;
-    let gradients = sum_across(ranks, gradients, &model)?;
+    let gradients = sum_across(ranks, all.unwrap_or_default(), &model)?;
     let exchange = started.elapsed();
-    let log_prob = (rewarded > 0.0).then(|| log_prob / share.tokens as f64);
+    let log_prob = (rewarded > 0.0).then(|| log_prob / tokens as f64);
     let mut seen = Seen { loss, norm: clip::global_norm(&gradients, &model), log_prob, exchange: Duration::ZERO };
     let started = Instant::now();
     // As soon as one of them can't: all leave it out, or their weights would part.
@@ -92,7 +99,7 @@ pub fn update(
         return Ok((model, seen));
     }
     let scale = clip::scale(seen.norm, config.clip_norm);
-    Ok((adam.step(model, gradients, rate, scale), seen))
+    Ok((optimizer.step(model, gradients, Move { rate, scale }), seen))
 }
 
 /// What one core found.

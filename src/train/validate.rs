@@ -3,10 +3,10 @@
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
-use super::batch::{Batch, Batching, Example};
+use super::batch::{Batch, Batching, Example, Lengths};
 use super::{Choice, loss};
 use crate::error::Result;
-use crate::metrics::{BleuConfig, Tokenization, exact_match};
+use crate::metrics::{BleuConfig, ChrfConfig, Tokenization, exact_match};
 use crate::model::host::LaidOut;
 use crate::model::{Seq2Seq, batched};
 use crate::ranks::Ranks;
@@ -38,11 +38,20 @@ pub struct Scores {
     /// Cross-entropy a target token in nats, without label smoothing.
     pub loss: f64,
     /// e to the loss.
+    #[serde(deserialize_with = "or_infinite")]
     pub perplexity: f64,
     /// Of greedy translations.
     pub bleu: f64,
+    /// chrF2 of greedy translations.
+    #[serde(default)]
+    pub chrf: f64,
     /// The share of greedy translations that are the reference.
     pub exact_match: f64,
+}
+
+/// A number that was too large for JSON.
+fn or_infinite<'de, D: serde::Deserializer<'de>>(told: D) -> std::result::Result<f64, D::Error> {
+    Ok(Option::deserialize(told)?.unwrap_or(f64::INFINITY))
 }
 
 impl Scores {
@@ -56,6 +65,7 @@ impl Scores {
         match by {
             Choice::Loss => lower_loss,
             Choice::Bleu => self.bleu > other.bleu || (self.bleu == other.bleu && lower_loss),
+            Choice::Chrf => self.chrf > other.chrf || (self.chrf == other.chrf && lower_loss),
         }
     }
 }
@@ -69,7 +79,7 @@ impl DevSet {
     pub fn score(&self, model: &Seq2Seq, device: &Device, ranks: &Ranks) -> Result<Scores> {
         let loss = self.loss(model, device, ranks)?;
         if !loss.is_finite() {
-            return Ok(Scores { loss, perplexity: loss, bleu: 0.0, exact_match: 0.0 });
+            return Ok(Scores { loss, perplexity: loss, ..Scores::default() });
         }
         let greedy = SearchConfig { beam: 1, batch: self.batch, ..SearchConfig::default() };
         let translations = ranks.share(self.examples.len(), |mine| {
@@ -84,6 +94,7 @@ impl DevSet {
             loss,
             perplexity: loss.exp(),
             bleu: bleu.corpus(&translations, &[&self.references]).score,
+            chrf: ChrfConfig::default().corpus(&translations, &[&self.references]).score,
             exact_match: exact_match(&translations, &[&self.references]),
         })
     }
@@ -95,7 +106,8 @@ impl DevSet {
     pub fn loss(&self, model: &Seq2Seq, device: &Device, ranks: &Ranks) -> Result<f64> {
         let (mut sum, mut tokens) = (0.0, 0.0);
         // By tokens: how long the longest sentences are, nobody has checked.
-        let plan = Batching::Tokens(BATCH_TOKENS).plan(&self.examples, &mut Rng::new(0, 0));
+        let lengths: Vec<Lengths> = self.examples.iter().map(Example::lengths).collect();
+        let plan = Batching::Tokens(BATCH_TOKENS).plan(&lengths, &mut Rng::new(0, 0));
         for places in plan.iter().skip(ranks.rank()).step_by(ranks.size()) {
             let batch = Batch::new(&places.iter().map(|&i| &self.examples[i]).collect::<Vec<_>>(), device);
             sum += loss::batch_loss(model, &batch, 0.0).into_scalar::<f64>() * batch.tokens as f64;

@@ -449,6 +449,7 @@ fn mistakes_are_one_clear_line() {
     assert!(told(&["train", "--set", "train.batch_tokens=100"], 1).contains("can't both be set"));
     folder.write("five", "1\n2\n3\n4\n5\n");
     folder.write("four", "1\n2\n3\n4\n");
+    folder.write("y.tsv", "a\tb\n");
     for command in [
         &["train", "--set", "data.train=[\"five\", \"four\"]", "--set", "data.dev=y.tsv"][..],
         &["align", "--source", "five", "--target", "four"],

@@ -1,15 +1,17 @@
 //! Something learns.
 
+use std::sync::LazyLock;
+
 use burn::module::{Module, ModuleMapper, Param};
 use burn::tensor::{Device, Tensor};
 use zhuyi::Result;
 use zhuyi::config::{Config, TOY};
 use zhuyi::model::host::LaidOut;
 use zhuyi::model::{Seq2Seq, Vocabularies, batched};
-use zhuyi::prepare::prepare;
+use zhuyi::prepare::{Prepared, prepare};
 use zhuyi::ranks::Ranks;
 use zhuyi::rng::Rng;
-use zhuyi::train::{Event, Observer, StopReason, train};
+use zhuyi::train::{Event, Observer, Standing, State, StopReason, Task, train};
 
 /// Remembers what it is told; asks to stop after a number of events.
 #[derive(Default)]
@@ -25,13 +27,30 @@ impl Observer for Listener {
         Ok(())
     }
 
-    fn best(&mut self, _: &Seq2Seq) -> Result<()> {
-        self.models += 1;
+    fn scored(&mut self, _: &Seq2Seq, standing: Standing<'_>) -> Result<()> {
+        self.models += usize::from(standing.best);
+        Ok(())
+    }
+
+    fn checkpoint(&mut self, _: &State) -> Result<()> {
         Ok(())
     }
 
     fn stop(&self) -> bool {
         self.stop_after.is_some_and(|most| self.events.len() >= most)
+    }
+}
+
+static ALONE: LazyLock<Ranks> = LazyLock::new(Ranks::default);
+
+fn task<'a>(config: &'a Config, data: &'a Prepared, device: &'a Device) -> Task<'a> {
+    Task {
+        examples: &data.examples,
+        dev: &data.dev,
+        config: &config.train,
+        checkpoint: &config.checkpoint,
+        device,
+        ranks: &ALONE,
     }
 }
 
@@ -42,7 +61,7 @@ fn run(settings: &[&str], listener: &mut Listener) -> zhuyi::train::Summary {
     let vocabularies = Vocabularies { source: data.source.size(), target: data.target.size() };
     let device = Device::flex();
     let model = config.model().init(vocabularies, &mut Rng::new(config.train.seed, 0), &device).unwrap();
-    train(model, &data.examples, &data.dev, &config.train, &device, &Ranks::default(), listener).unwrap()
+    train(State::fresh(model, &config.train), task(&config, &data, &device), listener).unwrap()
 }
 
 /// The shipped recipe, cut short: enough to see it learn.
@@ -95,11 +114,11 @@ fn weights_that_are_no_numbers_end_training_and_translate_nothing() {
     let config = Config::parse("toy.toml".as_ref(), TOY, &settings).unwrap();
     let data = prepare(&config).unwrap();
     let vocabularies = Vocabularies { source: data.source.size(), target: data.target.size() };
-    let (device, ranks) = (Device::flex(), Ranks::default());
+    let device = Device::flex();
     let model = config.model().init(vocabularies, &mut Rng::new(1, 0), &device).unwrap().map(&mut Broken);
     let mut listener = Listener::default();
-    let ended = train(model.clone(), &data.examples, &data.dev, &config.train, &device, &ranks, &mut listener)
-        .unwrap_err();
+    let state = State::fresh(model.clone(), &config.train);
+    let ended = train(state, task(&config, &data, &device), &mut listener).unwrap_err();
     assert!(ended.to_string().starts_with("the last 50 updates, to step 50, were left out"), "{ended}");
     let validated = listener.events.iter().filter(|event| matches!(event, Event::Validated { .. })).count();
     assert_eq!((validated, listener.models), (2, 0));

@@ -20,6 +20,7 @@ mod oracle_decoder;
 mod oracle_gru;
 #[path = "../support/person.rs"]
 mod person;
+mod resume;
 mod self_attention;
 mod support;
 mod tokenizers;

@@ -1,0 +1,258 @@
+//! Checkpoints: all that training needs to go on, in a folder that is written aside, synced and renamed. Whatever ends the
+//! program, the last one that was written stays whole; what belongs to one update never mixes with another's.
+//!
+//! ```text
+//! checkpoints/<step>/
+//!   weights.safetensors     the weights as they are trained
+//!   optimizer.safetensors   what the optimizer remembers, `<slot>.<parameter>`
+//!   average.safetensors     the moving average, if there is one
+//!   state.json              numbers: step, place in the data, best scores, patience, …
+//!   checksums.json          SHA-256 of the others
+//! ```
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::weights::{self, Weights};
+use super::{CHECKPOINTS, RunDir, write_whole};
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::hash::sha256_hex;
+use crate::model::Seq2Seq;
+use crate::train::optimizer::Optimizer;
+use crate::train::{Progress, State};
+
+/// The format of checkpoints that this version writes and reads.
+const FORMAT: u32 = 1;
+
+const WEIGHTS: &str = "weights.safetensors";
+const OPTIMIZER: &str = "optimizer.safetensors";
+const AVERAGE: &str = "average.safetensors";
+const STATE: &str = "state.json";
+const CHECKSUMS: &str = "checksums.json";
+
+/// While it is written.
+const PART: &str = "part";
+/// While another takes its place.
+const OLD: &str = "old";
+/// While it is removed.
+const REMOVED: &str = "removed";
+
+/// What `state.json` holds.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Numbers {
+    format: u32,
+    version: String,
+    /// A digest of the data.
+    data: String,
+    /// How many moves the optimizer has made with each parameter.
+    moves: BTreeMap<String, usize>,
+    progress: Progress,
+}
+
+/// A checkpoint read back: its files, checked, by name.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Saved {
+    /// The updates it was written after.
+    pub step: usize,
+    place: PathBuf,
+    files: BTreeMap<String, Vec<u8>>,
+}
+
+impl RunDir {
+    /// Writes a checkpoint, and removes all but the `keep` newest ones. `data` is a digest of what is trained on.
+    ///
+    /// # Errors
+    /// What the system refuses; the checkpoints before are then still there.
+    pub(super) fn write_checkpoint(&self, state: &State, data: &str, keep: usize) -> Result<()> {
+        let step = state.progress.step;
+        let (place, aside) = (self.checkpoint(step), self.beside(step, PART));
+        if let Err(why) = write_files(&aside, state, data) {
+            // Best effort: what is half must not stay, but the first error is the one to tell.
+            let _ = fs::remove_dir_all(&aside);
+            let whole = match self.checkpoints().last() {
+                Some(step) => format!("the checkpoint of step {step} is whole: make room and go on with --resume"),
+                None => "no checkpoint was written before".into(),
+            };
+            return Err(Error::data(&place, format!("the checkpoint can't be written ({why}); {whole}")));
+        }
+        if place.exists() {
+            // One of the same update, before it was scored for the last time.
+            fs::rename(&place, self.beside(step, OLD)).map_err(Error::io(&place))?;
+        }
+        fs::rename(&aside, &place).and_then(|()| sync(&self.0.join(CHECKPOINTS))).map_err(Error::io(&place))?;
+        let steps = self.checkpoints();
+        for &step in steps.iter().rev().skip(keep.max(1)) {
+            let aside = self.beside(step, REMOVED);
+            fs::rename(self.checkpoint(step), &aside).map_err(Error::io(&aside))?;
+        }
+        self.sweep()
+    }
+
+    /// The updates after which there are checkpoints, in order.
+    pub fn checkpoints(&self) -> Vec<usize> {
+        let entries = fs::read_dir(self.0.join(CHECKPOINTS)).into_iter().flatten().flatten();
+        let mut steps: Vec<usize> =
+            entries.filter_map(|entry| entry.file_name().to_string_lossy().parse().ok()).collect();
+        steps.sort_unstable();
+        steps
+    }
+
+    /// The newest checkpoint that is whole, with what is wrong with newer ones, which are removed; also removes what a kill left
+    /// of others.
+    ///
+    /// # Errors
+    /// What the system refuses; checkpoints of which none is whole, which are left as they are.
+    pub(super) fn last_checkpoint(&self) -> Result<(Option<Saved>, Vec<String>)> {
+        self.sweep()?;
+        let mut wrong = Vec::new();
+        for step in self.checkpoints().into_iter().rev() {
+            match self.read_checkpoint(step) {
+                Ok(saved) => {
+                    for newer in self.checkpoints().into_iter().filter(|&other| other > step) {
+                        let aside = self.beside(newer, REMOVED);
+                        fs::rename(self.checkpoint(newer), &aside).map_err(Error::io(&aside))?;
+                    }
+                    self.sweep()?;
+                    return Ok((Some(saved), wrong));
+                }
+                Err(why) => wrong.push(why.to_string()),
+            }
+        }
+        match wrong.into_iter().next() {
+            None => Ok((None, Vec::new())),
+            Some(why) => Err(Error::Model(format!("no checkpoint is whole ({why}): begin another run"))),
+        }
+    }
+
+    /// The weights of a checkpoint, in a model of this config.
+    ///
+    /// # Errors
+    /// A checkpoint that is not there, or not whole.
+    pub fn checkpoint_model(&self, step: usize, blank: Seq2Seq) -> Result<Seq2Seq> {
+        self.read_checkpoint(step)?.model(WEIGHTS, blank)
+    }
+
+    fn read_checkpoint(&self, step: usize) -> Result<Saved> {
+        let place = self.checkpoint(step);
+        let read = |name: &str| fs::read(place.join(name)).map_err(Error::io(place.join(name)));
+        let sums: BTreeMap<String, String> = serde_json::from_slice(&read(CHECKSUMS)?)
+            .map_err(|why| Error::data(place.join(CHECKSUMS), format!("not a list of checksums: {why}")))?;
+        let mut files = BTreeMap::new();
+        for (name, sum) in sums {
+            let bytes = read(&name)?;
+            if sha256_hex(&bytes) != sum {
+                let message = "its checksum is not the one it was written with: the file is damaged";
+                return Err(Error::data(place.join(name), message));
+            }
+            files.insert(name, bytes);
+        }
+        Ok(Saved { step, place, files })
+    }
+
+    /// Removes what was being written or removed when the program ended, and puts back what was about to be replaced.
+    fn sweep(&self) -> Result<()> {
+        let folder = self.0.join(CHECKPOINTS);
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let left = match path.extension().and_then(|extension| extension.to_str()) {
+                Some(OLD) if !path.with_extension("").exists() => fs::rename(&path, path.with_extension("")),
+                Some(OLD | PART | REMOVED) => fs::remove_dir_all(&path),
+                _ => Ok(()),
+            };
+            left.map_err(Error::io(&path))?;
+        }
+        Ok(())
+    }
+
+    fn checkpoint(&self, step: usize) -> PathBuf {
+        self.0.join(CHECKPOINTS).join(step.to_string())
+    }
+
+    fn beside(&self, step: usize, kind: &str) -> PathBuf {
+        self.checkpoint(step).with_extension(kind)
+    }
+}
+
+impl Saved {
+    /// The state, in models of this config that have no values yet; with the digest of the data that it was trained on.
+    ///
+    /// # Errors
+    /// Files of another format or version, or of another model.
+    pub(super) fn state(&self, config: &Config, blank: Seq2Seq) -> Result<(State, String)> {
+        let unfit = |why: String| Error::data(self.place.join(STATE), format!("not a state of training: {why}"));
+        let json: serde_json::Value =
+            serde_json::from_slice(self.file(STATE)?).map_err(|why| unfit(why.to_string()))?;
+        if json["format"].as_u64() != Some(FORMAT.into()) {
+            let by = json["version"].as_str().unwrap_or("an unknown version");
+            let message = format!(
+                "format {}, written by zhuyi {by}; this version reads checkpoints of format {FORMAT}",
+                json["format"]
+            );
+            return Err(Error::data(self.place.join(STATE), message));
+        }
+        let numbers: Numbers = serde_json::from_value(json).map_err(|why| unfit(why.to_string()))?;
+        let model = self.model(WEIGHTS, blank.clone())?;
+        let average = (config.train.ema > 0.0).then(|| self.model(AVERAGE, blank)).transpose()?;
+        let remembered = self.weights(OPTIMIZER)?;
+        let optimizer = Optimizer::restore(config.train.rule(), &model, &numbers.moves, |name, size| {
+            remembered.tensor(name, &[size]).map_err(|why| Error::data(self.place.join(OPTIMIZER), why))
+        })?;
+        Ok((State { model, optimizer, average, progress: numbers.progress }, numbers.data))
+    }
+
+    fn model(&self, name: &str, blank: Seq2Seq) -> Result<Seq2Seq> {
+        self.weights(name)?.fill(blank).map_err(|why| Error::data(self.place.join(name), why))
+    }
+
+    fn weights(&self, name: &str) -> Result<Weights> {
+        Weights::of(self.file(name)?.to_vec().into(), &self.place.join(name))
+    }
+
+    fn file(&self, name: &str) -> Result<&[u8]> {
+        let missing = || Error::data(&self.place, format!("{name} is missing"));
+        self.files.get(name).map(Vec::as_slice).ok_or_else(missing)
+    }
+}
+
+/// Writes the files of a checkpoint into a new folder; all are on the disk when this returns.
+fn write_files(folder: &Path, state: &State, data: &str) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).map_err(Error::io(folder))?;
+    }
+    fs::create_dir_all(folder).map_err(Error::io(folder))?;
+    // Each of them is in memory only while it is written.
+    weights::write(&folder.join(WEIGHTS), weights::of(&state.model))?;
+    weights::write(&folder.join(OPTIMIZER), state.optimizer.tensors(&state.model))?;
+    let mut names = vec![WEIGHTS, OPTIMIZER, STATE];
+    if let Some(average) = &state.average {
+        weights::write(&folder.join(AVERAGE), weights::of(average))?;
+        names.push(AVERAGE);
+    }
+    let numbers = Numbers {
+        format: FORMAT,
+        version: env!("CARGO_PKG_VERSION").into(),
+        data: data.into(),
+        moves: state.optimizer.moves(&state.model),
+        progress: state.progress.clone(),
+    };
+    let json = |value: serde_json::Result<String>| value.map_err(|why| Error::Model(why.to_string()));
+    write_whole(&folder.join(STATE), json(serde_json::to_string_pretty(&numbers))?.as_bytes())?;
+    let sum = |name: &str| {
+        let path = folder.join(name);
+        Ok((name.to_owned(), sha256_hex(&fs::read(&path).map_err(Error::io(&path))?)))
+    };
+    let sums = names.into_iter().map(sum).collect::<Result<BTreeMap<_, _>>>()?;
+    write_whole(&folder.join(CHECKSUMS), json(serde_json::to_string_pretty(&sums))?.as_bytes())?;
+    sync(folder).map_err(Error::io(folder))
+}
+
+/// Waits until the names in a folder are on the disk. Only Unix lets a folder be opened for that.
+fn sync(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}

@@ -1,0 +1,216 @@
+//! A run from its first file to its last.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use burn::module::Module;
+use burn::tensor::Device;
+
+use super::needs::needs;
+use super::{Log, RunDir, Saved};
+use crate::config::{Config, keys};
+use crate::device::Opened;
+use crate::error::{Error, Result};
+use crate::hash::sha256_of;
+use crate::model::{Seq2Seq, Vocabularies};
+use crate::parity::check_first_batch;
+use crate::prepare::Prepared;
+use crate::ranks::Ranks;
+use crate::rng::Rng;
+use crate::train::{Event, Observer, Standing, State, Summary, Task, train};
+
+/// Who watches training and may stop it.
+pub trait Watch {
+    /// Something happened.
+    fn event(&mut self, event: &Event);
+
+    /// Whether training should stop after this update.
+    fn stop(&self) -> bool;
+}
+
+/// A run that is about to be trained, from the beginning or from a checkpoint on.
+#[derive(Debug)]
+pub struct Training {
+    /// Its directory, which holds all that was decided.
+    pub dir: RunDir,
+    /// How many numbers the model learns.
+    pub parameters: usize,
+    state: State,
+    data: String,
+}
+
+impl Training {
+    /// Draws the first weights and writes what is decided before training. A mistake in the config leaves no directory
+    /// behind. Of several processes only rank 0 writes, into its `path`.
+    ///
+    /// # Errors
+    /// A config that can't be built, a directory that holds something already, what the system refuses; a device that can't
+    /// take the model or computes wrongly; processes that see different data.
+    pub fn begin(path: &Path, config: &Config, data: &Prepared, opened: &Opened, ranks: &Ranks) -> Result<Self> {
+        let new = Self::fresh(RunDir(path.to_path_buf()), config, data, opened, ranks)?;
+        if ranks.leads() {
+            RunDir::create(path)?.write_start(config, &data.source, &data.target, new.parameters)?;
+        }
+        Ok(new)
+    }
+
+    fn fresh(dir: RunDir, config: &Config, data: &Prepared, opened: &Opened, ranks: &Ranks) -> Result<Self> {
+        let vocabularies = Vocabularies { source: data.source.size(), target: data.target.size() };
+        // On the processor until it is known that the device can take it.
+        let model = config.model().init(vocabularies, &mut Rng::new(config.train.seed, 0), &Device::flex())?;
+        check(&model, config, data, opened, ranks)?;
+        let parameters = model.parameters().iter().map(|(_, values)| values).sum();
+        let state = State::fresh(model.fork(&opened.device), &config.train);
+        Ok(Self { dir, parameters, state, data: digest(data)? })
+    }
+
+    /// Begins a run anew that ended before its first checkpoint, with the vocabularies that it has.
+    ///
+    /// # Errors
+    /// As for [`Training::begin`], but for what is in the directory.
+    pub fn again(dir: RunDir, config: &Config, data: &Prepared, opened: &Opened, ranks: &Ranks) -> Result<Self> {
+        if ranks.leads() {
+            dir.rewind_log(0)?;
+            dir.forget_models(&[])?;
+        }
+        Self::fresh(dir, config, data, opened, ranks)
+    }
+
+    /// Takes a run up again where a checkpoint was written. What its log and its kept models tell of later updates is
+    /// forgotten: it comes again.
+    ///
+    /// # Errors
+    /// A checkpoint of another format, model or data, and all that [`Training::begin`] refuses.
+    pub fn resume(
+        dir: RunDir,
+        saved: &Saved,
+        config: &Config,
+        data: &Prepared,
+        opened: &Opened,
+        ranks: &Ranks,
+    ) -> Result<Self> {
+        let vocabularies = Vocabularies { source: data.source.size(), target: data.target.size() };
+        let (state, before) = saved.state(config, config.model().blank(vocabularies, &Device::flex())?)?;
+        let digest = digest(data)?;
+        if before != digest {
+            let message = "the data is not what this run was trained on before (its digest differs): put it back, or begin another run";
+            return Err(Error::data(dir.path(), message));
+        }
+        check(&state.model, config, data, opened, ranks)?;
+        let parameters = state.model.parameters().iter().map(|(_, values)| values).sum();
+        if ranks.leads() {
+            dir.rewind_log(saved.step)?;
+            dir.forget_models(&state.progress.kept.iter().map(|(step, _)| *step).collect::<Vec<_>>())?;
+        }
+        Ok(Self { dir, parameters, state: state.fork(&opened.device), data: digest })
+    }
+
+    /// Trains it. With `runs` it becomes the newest one of that folder as soon as it has a model.
+    ///
+    /// # Errors
+    /// What the system refuses; other processes that do not answer.
+    pub fn run(
+        self,
+        config: &Config,
+        data: &Prepared,
+        opened: &Opened,
+        ranks: &Ranks,
+        runs: Option<&Path>,
+        watch: &mut dyn Watch,
+    ) -> Result<Summary> {
+        let task = Task {
+            examples: &data.examples,
+            dev: &data.dev,
+            config: &config.train,
+            checkpoint: &config.checkpoint,
+            device: &opened.device,
+            ranks,
+        };
+        if !ranks.leads() {
+            return train(self.state, task, &mut Follower(watch));
+        }
+        let (log, started, before) = (self.dir.log()?, Instant::now(), self.state.progress.elapsed);
+        let keep = config.checkpoint.keep_last;
+        let mut recorder = Recorder { dir: &self.dir, data: &self.data, keep, log, started, before, runs, watch };
+        train(self.state, task, &mut recorder)
+    }
+}
+
+/// Refuses what can't be trained, before anything is written.
+fn check(model: &Seq2Seq, config: &Config, data: &Prepared, opened: &Opened, ranks: &Ranks) -> Result<()> {
+    if let Some(adapter) = &opened.adapter {
+        adapter.limits.check(&needs(model, config, data, ranks.size())?)?;
+    }
+    check_first_batch(model, &data.examples, opened)?;
+    // Only after all that can go wrong on a rank: then none goes on.
+    ranks.agree("settings or data of training", || Ok(sha256_of([keys::commented(config)?, digest(data)?])))
+}
+
+/// A digest of all that is trained and scored on.
+fn digest(data: &Prepared) -> Result<String> {
+    let texts = [data.source.hash()?, data.target.hash()?, data.examples.digest().to_owned()];
+    let dev = data.dev.examples.iter().map(|example| format!("{example:?}"));
+    Ok(sha256_of(texts.into_iter().chain(dev).chain(data.dev.references.iter().cloned())))
+}
+
+/// A rank whose leader writes and speaks for it.
+struct Follower<'a>(&'a mut dyn Watch);
+
+impl Observer for Follower<'_> {
+    fn event(&mut self, _: &Event) -> Result<()> {
+        Ok(())
+    }
+
+    fn scored(&mut self, _: &Seq2Seq, _: Standing<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn checkpoint(&mut self, _: &State) -> Result<()> {
+        Ok(())
+    }
+
+    fn stop(&self) -> bool {
+        self.0.stop()
+    }
+}
+
+/// Writes down what training says, and passes it on.
+struct Recorder<'a> {
+    dir: &'a RunDir,
+    data: &'a str,
+    keep: usize,
+    log: Log,
+    started: Instant,
+    /// What training took before this process.
+    before: Duration,
+    runs: Option<&'a Path>,
+    watch: &'a mut dyn Watch,
+}
+
+impl Observer for Recorder<'_> {
+    fn event(&mut self, event: &Event) -> Result<()> {
+        self.watch.event(event);
+        self.log.add(event, (self.before + self.started.elapsed()).as_secs_f64())
+    }
+
+    fn scored(&mut self, model: &Seq2Seq, standing: Standing<'_>) -> Result<()> {
+        let Standing { step, best, kept } = standing;
+        if kept.contains(&step) {
+            self.dir.keep_model(step, model)?;
+        }
+        self.dir.forget_models(kept)?;
+        if best {
+            self.dir.save_model(model)?;
+            self.runs.map_or(Ok(()), |runs| self.dir.make_latest(runs))?;
+        }
+        Ok(())
+    }
+
+    fn checkpoint(&mut self, state: &State) -> Result<()> {
+        self.dir.write_checkpoint(state, self.data, self.keep)
+    }
+
+    fn stop(&self) -> bool {
+        self.watch.stop()
+    }
+}
