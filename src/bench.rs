@@ -161,7 +161,7 @@ pub fn train_speed(
         let chosen: Vec<&Example> = batch.iter().collect();
         let started = Instant::now();
         let share = [Share::deal(&chosen, &team, &device)];
-        let step = Step { rate: schedule.rate(i + 1), noise: config.noise(i + 1), baseline };
+        let step = Step { rate: schedule.rate(i + 1), noise: config.noise(i + 1), baseline, sampling: 0.0 };
         let (next, seen) = update(model, &mut optimizer, &share, step, config, ranks)?;
         model = next;
         baseline = baseline.after(seen.log_prob, config.baseline_decay);

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use crate::alignment::SentenceLinks;
 use crate::alignment::links::Link;
 use crate::config::Config;
+use crate::corpus::links::linked;
 use crate::corpus::read::Gold;
 use crate::corpus::{Filter, FilterConfig, Location, Pair, Pairs, Report};
 use crate::error::{Error, Result};
@@ -59,6 +60,10 @@ pub fn prepare_with(config: &Config, [source, target]: [Tokenizer; 2]) -> Result
         }
     }
     let examples = writer.finish()?;
+    if config.train.guided_alignment > 0.0 && examples.linked() == 0 {
+        let message = "train.guided_alignment needs links: a third column in data.train, or a file in data.links";
+        return Err(Error::Config(message.into()));
+    }
     let mut dev = Passed::new(config, "dev")?;
     let pairs = dev.rest()?;
     let (dev_examples, references): (Vec<_>, Vec<_>) =
@@ -101,11 +106,16 @@ impl<'a> Passed<'a> {
     fn new(config: &'a Config, name: &'static str) -> Result<Self> {
         let (location, filter, gold) = match name {
             "dev" => (&config.data.dev, &*PLAIN, Gold::Ignored),
-            _ => (&config.data.train, &config.data.filter, Gold::Ignored),
+            _ => (&config.data.train, &config.data.filter, config.train.gold()),
         };
         let (from, to) = config.data.direction();
         let filter = Filter::new(filter, &config.text.normalize, [from, to]);
-        Ok(Self { pairs: config.data.stream(location, gold)?, filter, name, location, failed: None })
+        let pairs = config.data.stream(location, gold)?;
+        let pairs = match &config.data.links {
+            Some(links) if gold != Gold::Ignored => linked(pairs, links, config.data.reverse)?,
+            _ => pairs,
+        };
+        Ok(Self { pairs, filter, name, location, failed: None })
     }
 
     /// The next ones; none at the end.

@@ -2,6 +2,7 @@
 
 mod ablate;
 mod align;
+mod average;
 mod bench;
 mod choice;
 mod config;
@@ -85,6 +86,8 @@ enum Command {
     Evaluate(evaluate::EvaluateArgs),
     /// Align given pairs with a model, or score links: precision, recall, AER
     Align(align::AlignArgs),
+    /// Make a run whose model is the mean of several of another's
+    Average(average::AverageArgs),
     /// Train variants of attention alike and report what attention is worth
     Ablate(ablate::AblateArgs),
     /// Write the toy corpus; check parallel text
@@ -233,6 +236,7 @@ fn run(command: Command, ranks: &Ranks) -> anyhow::Result<()> {
         Command::Bench(args) => bench::run(args, ranks),
         // The others are no work for many.
         _ if !ranks.leads() => Ok(()),
+        Command::Average(args) => average::run(args),
         Command::Ablate(args) => ablate::run(args),
         Command::Data(command) => data::run(command),
         Command::Plot(command) => plot::run(command),

@@ -11,9 +11,9 @@ use super::signals::Signals;
 use super::{DeviceArgs, Format, RUNS};
 use zhuyi::config::{Config, keys};
 use zhuyi::device::Opened;
-use zhuyi::prepare::{Prepared, prepare, prepare_with};
+use zhuyi::prepare::{Prepared, prepare_with};
 use zhuyi::ranks::Ranks;
-use zhuyi::run::{RunDir, Training, Unfinished, Watch};
+use zhuyi::run::{RunDir, Training, Unfinished, Watch, prepare};
 use zhuyi::train::{Event, StopReason, Summary};
 use zhuyi::{Error, Result};
 
@@ -85,6 +85,7 @@ pub fn run(args: TrainArgs, ranks: &Ranks) -> anyhow::Result<()> {
         data.source.size(),
         data.target.size()
     ));
+    training.started_from.iter().for_each(|told| note(told));
     note(&format!("run: {}", dir.path().display()));
     tell_company(&opened, ranks)?;
     let mut watcher = Watcher { console: Console::new(), signals: &signals };

@@ -18,6 +18,10 @@ pub const KEYS: &[(&str, &str)] = &[
     ("data.source_language", "the first side's language, an ISO 639 code"),
     ("data.target_language", "the second side's language; if empty, BLEU goes by the script"),
     (
+        "data.links",
+        "links of the training pairs for train.guided_alignment, a file of Pharaoh lines; unset: data.train's third column",
+    ),
+    (
         "data.buffer",
         "pairs that are held in memory at most; of a larger corpus the rest goes through a file in TMPDIR",
     ),
@@ -37,6 +41,10 @@ pub const KEYS: &[(&str, &str)] = &[
     ("text.target.kind", "word, char, bpe or unigram"),
     ("text.target.size", "the most ids of the vocabulary, control tokens included"),
     ("embedding.size", "size of both embeddings"),
+    (
+        "embedding.shared",
+        "whether source and target share their vectors (needs text.joint; with decoder.tied three-way)",
+    ),
     ("encoder.hidden", "state of one direction"),
     ("encoder.layers", "GRU layers"),
     ("encoder.bidirectional", "whether each layer also reads backward"),
@@ -58,6 +66,11 @@ pub const KEYS: &[(&str, &str)] = &[
     ("attention.temperature", "of gumbel: the smaller, the nearer its gradient is to that of the choice"),
     ("attention.max_positions", "the longest source that location can point into"),
     ("model.dropout", "share of values set to 0 in training"),
+    (
+        "model.dropout_kind",
+        "plain, or variational: the same values at every step of a sentence (Gal & Ghahramani)",
+    ),
+    ("model.word_dropout", "share of words whose vectors are set to 0 in training"),
     ("train.seed", "decides first weights, order of batches and (with the number of cores) dropout and draws"),
     ("train.max_epochs", "the most passes over the data"),
     ("train.max_steps", "the most updates"),
@@ -85,10 +98,23 @@ pub const KEYS: &[(&str, &str)] = &[
     ("train.entropy_bonus", "what a nat of entropy of a hard choice is worth, in nats"),
     ("train.baseline_decay", "how much of the baseline of hard choices each batch leaves"),
     ("train.clip_norm", "the largest norm of all gradients together; 0 for no limit"),
+    (
+        "train.guided_alignment",
+        "what a nat between attention and the training data's links is worth, in nats; 0 for nothing",
+    ),
+    ("train.scheduled_sampling", "share of the decoder's inputs that are its own …"),
+    ("train.sampling_warmup", "… after so many updates, up to which it rises from 0"),
+    ("train.freeze", "parts that do not learn, such as [\"encoder\", \"target_embedding\"]"),
     ("train.validate_every", "updates between validations; unset: one after each epoch"),
     ("train.patience", "validations without a better score after which training stops"),
     ("train.choose_by", "by which score the best model is chosen: bleu, chrf or loss"),
     ("train.report_every", "updates between reports"),
+    ("start.run", "a run to start from: its vocabularies, and of its model all that has a place here"),
+    (
+        "start.source_vectors",
+        "vectors for the source's words to start from, in word2vec's text form; .gz and .zst allowed",
+    ),
+    ("start.target_vectors", "… for the target's words"),
     ("checkpoint.every", "updates between checkpoints; unset: one after each validation (and one at the end)"),
     ("checkpoint.keep_last", "how many checkpoints are kept, the newest"),
     ("checkpoint.keep_best", "how many models are kept beside the best one, by their scores, in best/"),
@@ -185,6 +211,7 @@ mod tests {
     #[test]
     fn every_choice_is_named() {
         use crate::attention::{ChoiceKind, ScoreKind, WindowKind};
+        use crate::kernels::dropout::DropoutKind;
         use crate::train::Decay;
         use crate::train::optimizer::OptimizerKind;
         let about = |key: &str| KEYS.iter().find(|(known, _)| *known == key).unwrap().1;
@@ -193,6 +220,7 @@ mod tests {
             ("attention.window", WindowKind::ALL.iter().map(|kind| kind.name()).collect()),
             ("attention.choice", ChoiceKind::ALL.iter().map(|kind| kind.name()).collect()),
             ("train.optimizer", OptimizerKind::ALL.iter().map(|kind| kind.name()).collect()),
+            ("model.dropout_kind", DropoutKind::ALL.iter().map(|kind| kind.name()).collect()),
             ("train.decay", Decay::ALL.iter().map(|decay| decay.name()).collect()),
         ] {
             assert!(names.iter().all(|name| about(key).contains(name)), "{key}: {names:?}");
@@ -201,8 +229,17 @@ mod tests {
 
     #[test]
     fn the_list_is_the_config() {
-        let unset =
-            ["train.max_steps", "train.max_minutes", "train.validate_every", "train.patience", "checkpoint.every"];
+        let unset = [
+            "train.max_steps",
+            "train.max_minutes",
+            "train.validate_every",
+            "train.patience",
+            "checkpoint.every",
+            "data.links",
+            "start.run",
+            "start.source_vectors",
+            "start.target_vectors",
+        ];
         let settings: Vec<String> = unset.map(|key| format!("{key}=1")).to_vec();
         let config = Config::parse("toy.toml".as_ref(), TOY, &settings).unwrap();
         let mut found = Vec::new();

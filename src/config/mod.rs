@@ -11,13 +11,13 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use crate::attention::{AttentionConfig, ScoreKind};
+use crate::attention::{AttentionConfig, ChoiceKind, ScoreKind};
 use crate::corpus::DataConfig;
 use crate::error::{Error, Result};
 use crate::model::{DecoderConfig, EmbeddingConfig, EncoderConfig, ModelConfig, Regularization};
 use crate::search::SearchConfig;
 use crate::text::TextConfig;
-use crate::train::{CheckpointConfig, TrainConfig};
+use crate::train::{CheckpointConfig, StartConfig, TrainConfig};
 
 /// Everything that decides what a run does.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -39,6 +39,8 @@ pub struct Config {
     pub model: Regularization,
     /// Training.
     pub train: TrainConfig,
+    /// What the first weights are taken from.
+    pub start: StartConfig,
     /// When training is written down.
     pub checkpoint: CheckpointConfig,
     /// Translating.
@@ -95,12 +97,33 @@ impl Config {
         self.train.check()?;
         self.checkpoint.check()?;
         self.search.check()?;
+        self.check_together()?;
         if self.search.coverage_penalty > 0.0 && self.attention.score == ScoreKind::None {
             let message = "search.coverage_penalty counts where attention looked, and attention.score is \"none\": \
                            leave one of them out";
             return Err(Error::Config(message.into()));
         }
         Ok(self)
+    }
+
+    /// Refuses what components can't do with each other.
+    fn check_together(&self) -> Result<()> {
+        if self.embedding.shared && !self.text.joint {
+            let message = "embedding.shared needs one vocabulary for both sides: set text.joint = true";
+            return Err(Error::Config(message.into()));
+        }
+        if self.embedding.shared && self.start.source_vectors.is_some() {
+            let message =
+                "with embedding.shared both sides have the same vectors: name them as start.target_vectors";
+            return Err(Error::Config(message.into()));
+        }
+        let silent = self.attention.score == ScoreKind::None || self.attention.choice == ChoiceKind::Hard;
+        if self.train.guided_alignment > 0.0 && silent {
+            let message = "train.guided_alignment teaches weights, and there are none to teach with attention.score \
+                           \"none\" or attention.choice \"hard\": leave one of them out";
+            return Err(Error::Config(message.into()));
+        }
+        Ok(())
     }
 
     /// What the model is made of.

@@ -22,6 +22,8 @@ pub struct DataConfig {
     pub source_language: String,
     /// The second side's language, an ISO 639 code; if empty, BLEU goes by the script.
     pub target_language: String,
+    /// The links of the training pairs, a file of Pharaoh lines; without it the third column of a TSV.
+    pub links: Option<String>,
     /// Pairs that are held in memory at most: of a larger corpus the rest lies in a nameless file in the system's folder for
     /// temporary files, and batches are mixed among this many.
     pub buffer: usize,
@@ -38,6 +40,7 @@ impl Default for DataConfig {
             reverse: false,
             source_language: String::new(),
             target_language: String::new(),
+            links: None,
             buffer: 500_000,
             filter: FilterConfig::default(),
         }

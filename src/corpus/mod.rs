@@ -2,6 +2,7 @@
 
 pub mod config;
 pub mod filter;
+pub mod links;
 pub mod location;
 pub mod open;
 pub mod overlap;
@@ -10,6 +11,7 @@ pub mod script;
 pub mod sequences;
 pub mod split;
 pub mod toy;
+pub mod vectors;
 
 pub use config::DataConfig;
 pub use filter::{Filter, FilterConfig, Report};

@@ -114,7 +114,7 @@ fn step(model: &Seq2Seq, timing: Timing) -> Step {
     let mut ledger = Vec::new();
     let mut write = |name, shape: Vec<usize>, meaning| ledger.push(Row { name, shape, meaning });
     write("x", source.ids.dims().into(), text!("ids of the source tokens", "源词元的编号"));
-    let embedded = model.source_embedding.forward(source.ids.clone());
+    let embedded = model.source_vectors().forward(source.ids.clone());
     write("E x", embedded.dims().into(), text!("their vectors", "它们的向量"));
     let (memory, state) = model.encode(&source);
     write(

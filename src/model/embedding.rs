@@ -12,11 +12,14 @@ use crate::init::{Draw, uniform};
 pub struct EmbeddingConfig {
     /// E, on both sides.
     pub size: usize,
+    /// Whether source and target have the same vectors; with `decoder.tied` the output has them too (Press & Wolf 2017,
+    /// section 3, "three-way").
+    pub shared: bool,
 }
 
 impl Default for EmbeddingConfig {
     fn default() -> Self {
-        Self { size: 128 }
+        Self { size: 128, shared: false }
     }
 }
 

@@ -36,13 +36,13 @@ impl EncoderConfig {
     }
 
     /// An encoder with fresh weights for embeddings of `size`.
-    pub fn init(&self, size: usize, dropout: f64, draw: &mut Draw<'_>, device: &Device) -> Encoder {
+    pub fn init(&self, size: usize, dropout: Dropout, draw: &mut Draw<'_>, device: &Device) -> Encoder {
         let layers = (0..self.layers).map(|layer| {
             let d_in = if layer == 0 { size } else { self.memory_size() };
             let mut gru = || Gru::init([d_in, self.hidden], self.gru, draw, device);
             EncoderLayer { forward: gru(), backward: self.bidirectional.then(gru) }
         });
-        Encoder { layers: layers.collect(), dropout: Dropout::new(dropout) }
+        Encoder { layers: layers.collect(), dropout }
     }
 }
 
@@ -80,7 +80,7 @@ impl Encoder {
         let mut read: Option<EncodedSource> = None;
         for (place, layer) in self.layers.iter().enumerate() {
             if let Some(below) = read {
-                inputs = self.dropout.forward(below.states, place as u64);
+                inputs = self.dropout.steps(below.states, place as u64);
             }
             read = Some(layer.forward(inputs.clone(), lengths));
         }

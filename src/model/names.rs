@@ -19,11 +19,11 @@ impl Named {
     pub fn values(&self) -> usize {
         self.shape.iter().product()
     }
+}
 
-    /// Whether it is in a part of a model, such as `encoder`.
-    pub fn is_in(&self, part: &str) -> bool {
-        self.name.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    }
+/// Whether a parameter's name is that of a part of a model, such as `encoder`, or in it.
+pub fn is_in(name: &str, part: &str) -> bool {
+    name.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// The parameters of a model in their order.

@@ -9,12 +9,12 @@ use super::decoder::{Decoded, Decoder, DecoderConfig, DecoderState, Readouts};
 use super::embedding::{Embedding, EmbeddingConfig};
 use super::encoder::{Encoder, EncoderConfig};
 use super::names::named;
-use crate::attention::{AttentionConfig, Memory, Score, Sizes, SourceMask};
+use crate::attention::{AttentionConfig, Memory, Score, Sizes, SourceMask, Weights};
 use crate::error::{Error, Result};
 use crate::init::{self, Bias, Draw};
 use crate::kernels::can_take;
 use crate::kernels::cross_entropy::Output;
-use crate::kernels::dropout::Dropout;
+use crate::kernels::dropout::{Dropout, DropoutKind};
 use crate::rng::Rng;
 
 /// How the model is kept from learning by heart.
@@ -23,6 +23,11 @@ use crate::rng::Rng;
 pub struct Regularization {
     /// The share of values set to 0 in training: embeddings, between layers, readouts.
     pub dropout: f64,
+    /// Which of a sentence's values are dropped together.
+    pub dropout_kind: DropoutKind,
+    /// The share of words, on both sides, whose vectors are set to 0 in training (Sennrich, Haddow & Birch 2016, "Edinburgh
+    /// neural machine translation systems for WMT 16", section 2.4).
+    pub word_dropout: f64,
 }
 
 /// The configs of all components.
@@ -72,8 +77,8 @@ pub struct TargetBatch {
 /// The translation model.
 #[derive(Module, Debug)]
 pub struct Seq2Seq {
-    /// Vectors of source tokens.
-    pub source_embedding: Embedding,
+    /// Vectors of source tokens; without them those of the target tokens are used.
+    pub source_embedding: Option<Embedding>,
     /// Vectors of target tokens.
     pub target_embedding: Embedding,
     /// Reads the source.
@@ -84,6 +89,8 @@ pub struct Seq2Seq {
     pub output: Option<Linear>,
     /// On embeddings and readouts, in training.
     pub dropout: Dropout,
+    /// On whole embeddings, in training.
+    pub word_dropout: Dropout,
 }
 
 impl ModelConfig {
@@ -105,17 +112,20 @@ impl ModelConfig {
 
     fn build(&self, vocabularies: Vocabularies, draw: &mut Draw<'_>, device: &Device) -> Result<Seq2Seq> {
         self.check()?;
-        let (size, dropout) = (self.embedding.size, self.regularization.dropout);
-        let source_embedding = self.embedding.init(vocabularies.source, draw, device);
+        let size = self.embedding.size;
+        let Regularization { dropout, dropout_kind, word_dropout } = self.regularization;
+        let layers = || Dropout::new(dropout).of(dropout_kind);
+        let source_embedding =
+            (!self.embedding.shared).then(|| self.embedding.init(vocabularies.source, draw, device));
         let target_embedding = self.embedding.init(vocabularies.target, draw, device);
-        let encoder = self.encoder.init(size, dropout, draw, device);
+        let encoder = self.encoder.init(size, layers(), draw, device);
         let sizes = [size, self.encoder.memory_size()];
-        let decoder = self.decoder.init(&self.attention, sizes, dropout, draw, device);
+        let decoder = self.decoder.init(&self.attention, sizes, layers(), draw, device);
         let readout = self.decoder.readout_size(size);
         let output =
             (!self.decoder.tied).then(|| init::linear(draw, [readout, vocabularies.target], Bias::None, device));
-        let dropout = Dropout::new(dropout);
-        Ok(Seq2Seq { source_embedding, target_embedding, encoder, decoder, output, dropout })
+        let (dropout, word_dropout) = (layers(), Dropout::new(word_dropout));
+        Ok(Seq2Seq { source_embedding, target_embedding, encoder, decoder, output, dropout, word_dropout })
     }
 
     /// Refuses what can't be built.
@@ -133,11 +143,13 @@ impl ModelConfig {
         if let Some((key, _)) = sizes.iter().find(|(_, size)| *size == 0) {
             return Err(Error::Config(format!("{key} must be at least 1")));
         }
-        let dropout = self.regularization.dropout;
-        if !(0.0..1.0).contains(&dropout) {
-            return Err(Error::Config(format!(
-                "model.dropout is {dropout}; it must be at least 0 and less than 1"
-            )));
+        let Regularization { dropout, word_dropout, .. } = self.regularization;
+        for (key, share) in [("dropout", dropout), ("word_dropout", word_dropout)] {
+            if !(0.0..1.0).contains(&share) {
+                return Err(Error::Config(format!(
+                    "model.{key} is {share}; it must be at least 0 and less than 1"
+                )));
+            }
         }
         self.attention.check(Sizes { query: self.decoder.hidden, memory: self.encoder.memory_size() })
     }
@@ -193,7 +205,7 @@ impl Seq2Seq {
     /// # Errors
     /// Names the id and how many there are.
     pub fn check_ids(&self, source: &[usize], target: &[usize]) -> Result<()> {
-        let sides = [("source", source, &self.source_embedding), ("target", target, &self.target_embedding)];
+        let sides = [("source", source, self.source_vectors()), ("target", target, &self.target_embedding)];
         for (side, ids, embedding) in sides {
             let tokens = embedding.weight.shape()[0];
             if let Some(id) = ids.iter().find(|&&id| id >= tokens) {
@@ -205,9 +217,19 @@ impl Seq2Seq {
         Ok(())
     }
 
+    /// What the source's tokens are looked up in.
+    pub fn source_vectors(&self) -> &Embedding {
+        self.source_embedding.as_ref().unwrap_or(&self.target_embedding)
+    }
+
+    /// Vectors of ids `[B, T]`, some dropped in training.
+    fn embedded(&self, vectors: &Embedding, ids: Tensor<2, Int>, place: u64) -> Tensor<3> {
+        self.word_dropout.vectors(self.dropout.steps(vectors.forward(ids), place), place)
+    }
+
     /// Reads the source: what the decoder looks at, and its first state.
     pub fn encode(&self, source: &SourceBatch) -> (Memory, DecoderState) {
-        let embedded = self.dropout.forward(self.source_embedding.forward(source.ids.clone()), SOURCE);
+        let embedded = self.embedded(self.source_vectors(), source.ids.clone(), SOURCE);
         let positions = embedded.dims()[1];
         let mask = SourceMask::from_lengths(&source.lengths, positions, &embedded.device());
         let encoded = self.encoder.forward(embedded, &source.lengths);
@@ -217,20 +239,31 @@ impl Seq2Seq {
 
     /// Runs the decoder over target inputs `[B, T]`: readouts `[B, T, R]`, weights, the last state.
     pub fn decode(&self, target: &TargetBatch, state: DecoderState, memory: &Memory) -> Decoded {
-        let embedded = self.dropout.forward(self.target_embedding.forward(target.inputs.clone()), TARGET);
+        let embedded = self.embedded(&self.target_embedding, target.inputs.clone(), TARGET);
         self.decoder.forward(embedded, &target.lengths, state, memory)
     }
 
     /// The readouts alone, of the real steps `[N, R]` of targets from their beginning: what training needs.
     pub fn readouts(&self, target: &TargetBatch, state: DecoderState, memory: &Memory) -> Readouts {
-        let embedded = self.dropout.forward(self.target_embedding.forward(target.inputs.clone()), TARGET);
+        let embedded = self.embedded(&self.target_embedding, target.inputs.clone(), TARGET);
         self.decoder.readouts(embedded, &target.lengths, target.places.clone(), state, memory)
+    }
+
+    /// The same with where each step looked.
+    pub fn watched(
+        &self,
+        target: &TargetBatch,
+        state: DecoderState,
+        memory: &Memory,
+    ) -> (Readouts, Option<Weights>) {
+        let embedded = self.embedded(&self.target_embedding, target.inputs.clone(), TARGET);
+        self.decoder.watched(embedded, &target.lengths, target.places.clone(), state, memory)
     }
 
     /// A copy for one step of training, with the noise of a seed: dropout's, and what attention draws. It has a graph of its own, so that
     /// gradients of several copies can be computed at the same time.
     pub fn noisy(&self, seed: u64) -> Self {
-        let weight = self.source_embedding.weight.val();
+        let weight = self.target_embedding.weight.val();
         if !can_take(&weight) {
             // There the device draws the noise.
             weight.device().seed(seed);
@@ -241,12 +274,13 @@ impl Seq2Seq {
         copy.encoder.dropout = copy.encoder.dropout.noisy(seeds.bits());
         copy.decoder.dropout = copy.decoder.dropout.noisy(seeds.bits());
         copy.decoder.attention = copy.decoder.attention.noisy(seeds.bits());
+        copy.word_dropout = copy.word_dropout.noisy(seeds.bits());
         copy
     }
 
-    /// Readouts as the loss is given them: some dropped in training.
-    pub fn regularized(&self, readouts: Tensor<2>) -> Tensor<2> {
-        self.dropout.forward(readouts, READOUTS)
+    /// Readouts `[N, R]` of targets with so many real steps each, as the loss is given them: some dropped in training.
+    pub fn regularized(&self, readouts: Tensor<2>, steps: &[usize]) -> Tensor<2> {
+        self.dropout.real_steps(readouts, steps, READOUTS)
     }
 
     /// What makes logits of readouts (after dropout).

@@ -177,7 +177,7 @@ fn trained(
     let examples: Vec<&Example> = examples.iter().collect();
     for (number, batch) in examples.chunks_exact(SENTENCES).cycle().take(updates).enumerate() {
         let share = [Share::deal(batch, &team, &device)];
-        let step = Step { rate: RATE, noise: config.noise(number), baseline };
+        let step = Step { rate: RATE, noise: config.noise(number), baseline, sampling: 0.0 };
         let (next, seen) = update(model, &mut optimizer, &share, step, config, &ranks)?;
         model = next;
         baseline = baseline.after(seen.log_prob, config.baseline_decay);

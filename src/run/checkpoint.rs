@@ -130,12 +130,9 @@ impl RunDir {
         }
     }
 
-    /// The weights of a checkpoint, in a model of this config.
-    ///
-    /// # Errors
-    /// A checkpoint that is not there, or not whole.
-    pub fn checkpoint_model(&self, step: usize, blank: Seq2Seq) -> Result<Seq2Seq> {
-        self.read_checkpoint(step)?.model(WEIGHTS, blank)
+    /// The file of a checkpoint's weights.
+    pub(super) fn checkpoint_weights(&self, step: usize) -> PathBuf {
+        self.checkpoint(step).join(WEIGHTS)
     }
 
     fn read_checkpoint(&self, step: usize) -> Result<Saved> {
@@ -185,6 +182,22 @@ impl Saved {
     /// # Errors
     /// Files of another format or version, or of another model.
     pub(super) fn state(&self, config: &Config, blank: Seq2Seq) -> Result<(State, String)> {
+        let numbers = self.numbers()?;
+        let model = self.model(WEIGHTS, blank.clone())?;
+        let average = (config.train.ema > 0.0).then(|| self.model(AVERAGE, blank)).transpose()?;
+        let remembered = self.weights(OPTIMIZER)?;
+        let optimizer = Optimizer::restore(config.train.rule(), &model, &numbers.moves, |name, size| {
+            remembered.tensor(name, &[size]).map_err(|why| Error::data(self.place.join(OPTIMIZER), why))
+        })?;
+        Ok((State { model, optimizer, average, progress: numbers.progress }, numbers.data))
+    }
+
+    /// The updates after which the models that are kept were scored, the best first.
+    pub(super) fn kept(&self) -> Result<Vec<usize>> {
+        Ok(self.numbers()?.progress.kept.iter().map(|(step, _)| *step).collect())
+    }
+
+    fn numbers(&self) -> Result<Numbers> {
         let unfit = |why: String| Error::data(self.place.join(STATE), format!("not a state of training: {why}"));
         let json: serde_json::Value =
             serde_json::from_slice(self.file(STATE)?).map_err(|why| unfit(why.to_string()))?;
@@ -196,14 +209,7 @@ impl Saved {
             );
             return Err(Error::data(self.place.join(STATE), message));
         }
-        let numbers: Numbers = serde_json::from_value(json).map_err(|why| unfit(why.to_string()))?;
-        let model = self.model(WEIGHTS, blank.clone())?;
-        let average = (config.train.ema > 0.0).then(|| self.model(AVERAGE, blank)).transpose()?;
-        let remembered = self.weights(OPTIMIZER)?;
-        let optimizer = Optimizer::restore(config.train.rule(), &model, &numbers.moves, |name, size| {
-            remembered.tensor(name, &[size]).map_err(|why| Error::data(self.place.join(OPTIMIZER), why))
-        })?;
-        Ok((State { model, optimizer, average, progress: numbers.progress }, numbers.data))
+        serde_json::from_value(json).map_err(|why| unfit(why.to_string()))
     }
 
     fn model(&self, name: &str, blank: Seq2Seq) -> Result<Seq2Seq> {

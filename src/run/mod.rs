@@ -15,15 +15,19 @@
 //! It can be moved: no absolute path is inside. Files are written aside, synced and renamed, so a crash or a
 //! full disk leaves the old one whole.
 
+mod average;
 pub mod checkpoint;
 mod needs;
 mod read;
 mod shipped;
+mod start;
 mod training;
 mod weights;
 
+pub use average::Kept;
 pub use checkpoint::Saved;
 pub use read::{Loaded, Unfinished};
+pub use start::prepare;
 pub use training::{Training, Watch};
 
 use std::fs::{self, File, OpenOptions};

@@ -90,6 +90,23 @@ impl RunDir {
         manifest(self)
     }
 
+    /// The tokenizers of both sides.
+    ///
+    /// # Errors
+    /// Files that are missing, broken, or of another run.
+    pub(super) fn tokenizers(&self) -> Result<[Tokenizer; 2]> {
+        let (source, target) = tokenizers(self, &manifest(self)?.1)?;
+        Ok([source, target])
+    }
+
+    /// A model with what of this run's fits in it: how many tensors that is, and the names of those that were left.
+    ///
+    /// # Errors
+    /// A file that is missing or broken.
+    pub(super) fn weights_that_fit(&self, model: Seq2Seq) -> Result<(Seq2Seq, usize, Vec<String>)> {
+        Ok(self.weights()?.fill_what_fits(model))
+    }
+
     /// What training goes on with: the config, both tokenizers as they were written, and the newest whole checkpoint, with
     /// what is wrong with newer ones.
     ///

@@ -7,6 +7,7 @@ use burn::module::Module;
 use burn::tensor::Device;
 
 use super::needs::needs;
+use super::start::started;
 use super::{Log, RunDir, Saved};
 use crate::config::{Config, keys};
 use crate::device::Opened;
@@ -17,7 +18,7 @@ use crate::parity::check_first_batch;
 use crate::prepare::Prepared;
 use crate::ranks::Ranks;
 use crate::rng::Rng;
-use crate::train::{Event, Observer, Standing, State, Summary, Task, train};
+use crate::train::{Event, Observer, Standing, State, Summary, Task, freeze, train};
 
 /// Who watches training and may stop it.
 pub trait Watch {
@@ -33,8 +34,10 @@ pub trait Watch {
 pub struct Training {
     /// Its directory, which holds all that was decided.
     pub dir: RunDir,
-    /// How many numbers the model learns.
+    /// How many numbers the model has.
     pub parameters: usize,
+    /// What its first weights are, where they are not all drawn, for people.
+    pub started_from: Vec<String>,
     state: State,
     data: String,
 }
@@ -58,10 +61,11 @@ impl Training {
         let vocabularies = Vocabularies { source: data.source.size(), target: data.target.size() };
         // On the processor until it is known that the device can take it.
         let model = config.model().init(vocabularies, &mut Rng::new(config.train.seed, 0), &Device::flex())?;
+        let (model, started_from) = started(model, config, data)?;
         check(&model, config, data, opened, ranks)?;
         let parameters = model.parameters().iter().map(|(_, values)| values).sum();
         let state = State::fresh(model.fork(&opened.device), &config.train);
-        Ok(Self { dir, parameters, state, data: digest(data)? })
+        Ok(Self { dir, parameters, started_from, state, data: digest(data)? })
     }
 
     /// Begins a run anew that ended before its first checkpoint, with the vocabularies that it has.
@@ -102,7 +106,8 @@ impl Training {
             dir.rewind_log(saved.step)?;
             dir.forget_models(&state.progress.kept.iter().map(|(step, _)| *step).collect::<Vec<_>>())?;
         }
-        Ok(Self { dir, parameters, state: state.fork(&opened.device), data: digest })
+        let state = state.fork(&opened.device);
+        Ok(Self { dir, parameters, started_from: Vec::new(), state, data: digest })
     }
 
     /// Trains it. With `runs` it becomes the newest one of that folder as soon as it has a model.
@@ -141,6 +146,7 @@ fn check(model: &Seq2Seq, config: &Config, data: &Prepared, opened: &Opened, ran
     if let Some(adapter) = &opened.adapter {
         adapter.limits.check(&needs(model, config, data, ranks.size())?)?;
     }
+    freeze::check(model, &config.train.freeze)?;
     check_first_batch(model, &data.examples, opened)?;
     // Only after all that can go wrong on a rank: then none goes on.
     ranks.agree("settings or data of training", || Ok(sha256_of([keys::commented(config)?, digest(data)?])))

@@ -65,15 +65,23 @@ impl Weights {
     /// # Errors
     /// The first tensor that is missing, has another shape or type, or has no place in the model.
     pub fn fill<M: Module>(&self, model: M) -> std::result::Result<M, String> {
-        let mut fill = Fill { weights: self, path: Path::default(), taken: Vec::new(), wrong: None };
+        let mut fill = Fill { weights: self, path: Path::default(), taken: Vec::new(), unfit: Vec::new() };
         let model = model.map(&mut fill);
-        if let Some(wrong) = fill.wrong {
-            return Err(wrong);
+        if let Some((_, why)) = fill.unfit.into_iter().next() {
+            return Err(why);
         }
         match self.metadata.offset_keys().into_iter().find(|name| !fill.taken.contains(name)) {
             Some(name) => Err(format!("{name} has no place in the model")),
             None => Ok(model),
         }
+    }
+
+    /// A model with those of these weights that have a place in it: how many tensors that is, and which of the model's are not
+    /// there, or of another shape.
+    pub fn fill_what_fits<M: Module>(&self, model: M) -> (M, usize, Vec<String>) {
+        let mut fill = Fill { weights: self, path: Path::default(), taken: Vec::new(), unfit: Vec::new() };
+        let model = model.map(&mut fill);
+        (model, fill.taken.len(), fill.unfit.into_iter().map(|(name, _)| name).collect())
     }
 
     /// The name that a tensor has in the file: until projections served every score function, those of `scaled-dot`
@@ -176,7 +184,8 @@ struct Fill<'a> {
     weights: &'a Weights,
     path: Path,
     taken: Vec<String>,
-    wrong: Option<String>,
+    /// What has no tensor here, and why.
+    unfit: Vec<(String, String)>,
 }
 
 impl ModuleMapper for Fill<'_> {
@@ -197,7 +206,7 @@ impl ModuleMapper for Fill<'_> {
                 Param::from_mapped_value(id, Tensor::from_data(data, &old.device()), mapper)
             }
             Err(why) => {
-                self.wrong.get_or_insert(why);
+                self.unfit.push((name, why));
                 param
             }
         }

@@ -7,10 +7,14 @@ use burn::tensor::Tensor;
 /// `average` moved towards `model`: the new average keeps `decay` of the old. At first it forgets faster, by (1 + t) / (10 + t)
 /// after t updates, as TensorFlow's does: what was drawn is no weight to keep. Neither has gradients.
 pub fn moved<M: Module>(average: M, model: &M, decay: f64, updates: usize) -> M {
+    mixed(average, model, decay.min((1.0 + updates as f64) / (10.0 + updates as f64)))
+}
+
+/// `keep` of one model's weights and the rest of another's. Neither has gradients.
+pub fn mixed<M: Module>(one: M, other: &M, keep: f64) -> M {
     let mut values = Values::default();
-    model.visit(&mut values);
-    let keep = decay.min((1.0 + updates as f64) / (10.0 + updates as f64));
-    average.map(&mut Mix { values: values.0.into_iter(), keep })
+    other.visit(&mut values);
+    one.map(&mut Mix { values: values.0.into_iter(), keep })
 }
 
 /// Flat weights in the order of the model.

@@ -107,6 +107,34 @@ pub struct Batch {
     pub targets: Tensor<1, Int>,
     /// N.
     pub tokens: usize,
+    /// Where target tokens are to look, if that is taught.
+    pub guide: Option<Guide>,
+}
+
+/// Where target tokens are to look.
+#[derive(Clone, Debug)]
+pub struct Guide {
+    /// The places of links among the weights `[B, T, S]`, flat, `[L]`.
+    pub places: Tensor<1, Int>,
+    /// The share of each link: those of a target token sum to 1, `[L]`.
+    pub shares: Tensor<1>,
+}
+
+impl Guide {
+    /// The guide of examples in this order, padded to these lengths; nothing if none has links.
+    fn of(examples: &[&Example], [steps, positions]: [usize; 2], device: &Device) -> Option<Self> {
+        let (mut places, mut shares) = (Vec::new(), Vec::new());
+        for (row, example) in examples.iter().enumerate() {
+            for &[source, target] in &example.links {
+                let of_token = example.links.iter().filter(|[_, other]| *other == target).count();
+                places.push(((row * steps + target) * positions + source) as i64);
+                shares.push(1.0 / of_token as f32);
+            }
+        }
+        let n = places.len();
+        let tensor = |places| Tensor::from_data(TensorData::new(places, [n]), device);
+        (n > 0).then(|| Self { places: tensor(places), shares: Tensor::from_floats(shares.as_slice(), device) })
+    }
 }
 
 impl Batch {
@@ -121,9 +149,13 @@ impl Batch {
             examples.iter().flat_map(|example| example.target.iter().chain([&EOS])).map(|&id| id as i64).collect();
         let tokens = targets.len();
         let sources: Vec<&[usize]> = examples.iter().map(|example| example.source.as_slice()).collect();
+        let source = SourceBatch::new(&sources, device);
+        let inputs = TargetBatch::new(&inputs.iter().map(Vec::as_slice).collect::<Vec<_>>(), device);
+        let guide = Guide::of(&examples, [inputs.inputs.dims()[1], source.ids.dims()[1]], device);
         Self {
-            source: SourceBatch::new(&sources, device),
-            inputs: TargetBatch::new(&inputs.iter().map(Vec::as_slice).collect::<Vec<_>>(), device),
+            source,
+            inputs,
+            guide,
             targets: Tensor::from_data(TensorData::new(targets, [tokens]), device),
             tokens,
         }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::batch::Batching;
 use super::optimizer::{OptimizerKind, Rule};
 use super::schedule::Decay;
+use crate::corpus::read::Gold;
 use crate::error::{Error, Result};
 
 /// How a model is trained.
@@ -54,6 +55,15 @@ pub struct TrainConfig {
     pub baseline_decay: f64,
     /// The largest norm of all gradients together; 0 for no limit.
     pub clip_norm: f64,
+    /// What a nat of attention's cross-entropy with the links of the training data is worth, in nats; 0 to let it look where it
+    /// likes.
+    pub guided_alignment: f64,
+    /// The share of the decoder's inputs that are what it would have written itself …
+    pub scheduled_sampling: f64,
+    /// … after so many updates, up to which it rises from 0.
+    pub sampling_warmup: usize,
+    /// Parts of the model that do not learn, by the names of their parameters.
+    pub freeze: Vec<String>,
     /// Updates between validations; without it one after each epoch.
     pub validate_every: Option<usize>,
     /// Validations without a better score after which training stops.
@@ -88,6 +98,10 @@ impl Default for TrainConfig {
             entropy_bonus: 0.1,
             baseline_decay: 0.9,
             clip_norm: 1.0,
+            guided_alignment: 0.0,
+            scheduled_sampling: 0.0,
+            sampling_warmup: 1000,
+            freeze: Vec::new(),
             validate_every: None,
             patience: None,
             choose_by: Choice::Bleu,
@@ -142,6 +156,18 @@ impl CheckpointConfig {
     }
 }
 
+/// What the first weights are taken from, where they are not all drawn. Paths may hold environment variables.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StartConfig {
+    /// Another run: its vocabularies, and of its model all that has a place here.
+    pub run: Option<String>,
+    /// Vectors for the source's words, in word2vec's text form.
+    pub source_vectors: Option<String>,
+    /// Vectors for the target's words.
+    pub target_vectors: Option<String>,
+}
+
 impl TrainConfig {
     /// Refuses what can't be trained with.
     ///
@@ -162,6 +188,8 @@ impl TrainConfig {
             ),
             ((0.0..1.0).contains(&self.momentum), "momentum must be at least 0 and less than 1"),
             (self.plateau_factor > 0.0 && self.plateau_factor < 1.0, "plateau_factor must be between 0 and 1"),
+            (at_least_0(self.guided_alignment), "guided_alignment must be a number of at least 0"),
+            ((0.0..=1.0).contains(&self.scheduled_sampling), "scheduled_sampling must be 0 to 1"),
             (self.accumulate >= 1, "accumulate must be at least 1"),
             ((0.0..1.0).contains(&self.ema), "ema must be at least 0 and less than 1"),
             (self.max_minutes.is_none_or(at_least_0), "max_minutes must be a number of at least 0"),
@@ -175,6 +203,11 @@ impl TrainConfig {
     /// How gradients move weights, with its settings.
     pub fn rule(&self) -> Rule {
         Rule { kind: self.optimizer, weight_decay: self.weight_decay, momentum: self.momentum }
+    }
+
+    /// What a third column of the training data is read as.
+    pub fn gold(&self) -> Gold {
+        if self.guided_alignment > 0.0 { Gold::ThirdColumn { base: 0 } } else { Gold::Ignored }
     }
 
     /// The seed of an update's dropout and draws, which depends on the seed and the update alone.

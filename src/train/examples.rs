@@ -17,6 +17,7 @@ pub struct Examples {
     store: Store,
     digest: String,
     buffer: usize,
+    linked: usize,
 }
 
 #[derive(Debug)]
@@ -31,7 +32,8 @@ impl Examples {
         let mut digest = Sha256::new();
         examples.iter().for_each(|example| digest.update(packed(example).concat()));
         let buffer = examples.len().max(1);
-        Self { store: Store::Memory(examples), digest: hex(&digest.finalize()), buffer }
+        let linked = examples.iter().filter(|example| !example.links.is_empty()).count();
+        Self { store: Store::Memory(examples), digest: hex(&digest.finalize()), buffer, linked }
     }
 
     /// How many there are.
@@ -50,6 +52,11 @@ impl Examples {
     /// Among how many batches are mixed, at most.
     pub fn buffer(&self) -> usize {
         self.buffer
+    }
+
+    /// How many have links.
+    pub fn linked(&self) -> usize {
+        self.linked
     }
 
     /// A digest of all of them in their order.
@@ -94,12 +101,13 @@ pub struct Writer {
     held: Vec<Example>,
     spool: Option<SpoolWriter>,
     digest: Sha256,
+    linked: usize,
 }
 
 impl Writer {
     /// A writer that holds at most `buffer` examples in memory.
     pub fn new(buffer: usize) -> Self {
-        Self { buffer, held: Vec::new(), spool: None, digest: Sha256::new() }
+        Self { buffer, held: Vec::new(), spool: None, digest: Sha256::new(), linked: 0 }
     }
 
     /// Takes one in.
@@ -108,6 +116,7 @@ impl Writer {
     /// What the system refuses: a full disk, most likely.
     pub fn push(&mut self, example: Example) -> Result<()> {
         let packed = packed(&example);
+        self.linked += usize::from(!example.links.is_empty());
         packed.iter().for_each(|part| self.digest.update(part));
         if let Some(spool) = &mut self.spool {
             return spool.push(&packed);
@@ -133,7 +142,7 @@ impl Writer {
             Some(spool) => Store::Spool(spool.finish()?),
             None => Store::Memory(self.held),
         };
-        Ok(Examples { store, digest: hex(&self.digest.finalize()), buffer: self.buffer })
+        Ok(Examples { store, digest: hex(&self.digest.finalize()), buffer: self.buffer, linked: self.linked })
     }
 }
 

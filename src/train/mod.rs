@@ -11,11 +11,14 @@ pub mod event;
 pub mod examples;
 mod exchange;
 pub mod feed;
+pub mod freeze;
 mod gradients;
+pub mod guided;
 pub mod loss;
 pub mod optimizer;
 mod progress;
 pub mod reward;
+pub mod sampling;
 pub mod schedule;
 pub mod share;
 pub mod state;
@@ -30,7 +33,7 @@ use burn::tensor::Device;
 use crate::error::Result;
 use crate::kernels::cores;
 use crate::ranks::Ranks;
-pub use config::{CheckpointConfig, Choice, TrainConfig};
+pub use config::{CheckpointConfig, Choice, StartConfig, TrainConfig};
 pub use event::{Event, Observer, Standing, StopReason, Summary};
 use examples::Examples;
 use feed::Feed;
@@ -73,7 +76,7 @@ pub fn train(state: State, task: Task<'_>, observer: &mut dyn Observer) -> Resul
     let device = task.device.clone().autodiff();
     let team = Team::meet(ranks, cores(&device))?;
     let mut state = state.on(&device);
-    state.model = exchange::follow(ranks, state.model)?;
+    state.model = freeze::frozen(exchange::follow(ranks, state.model)?, &config.freeze)?;
     let mut feed = Feed::new(examples, config.batching()?, config.seed, state.progress.position);
     let steps_per_epoch = feed.batches()?.div_ceil(config.accumulate);
     let total = config.max_steps.unwrap_or(usize::MAX).min(config.max_epochs.saturating_mul(steps_per_epoch));
@@ -101,7 +104,12 @@ pub fn train(state: State, task: Task<'_>, observer: &mut dyn Observer) -> Resul
             let step = state.progress.step;
             let rate = schedule.rate(step) * state.progress.plateau.factor;
             let shares = deal(&batches, &state, &team, &device)?;
-            let how = Step { rate, noise: config.noise(step), baseline: state.progress.baseline };
+            let how = Step {
+                rate,
+                noise: config.noise(step),
+                baseline: state.progress.baseline,
+                sampling: sampling::share(config.scheduled_sampling, config.sampling_warmup, step),
+            };
             let (model, seen) = update(state.model, &mut state.optimizer, &shares, how, config, ranks)?;
             state.model = model;
             state.average = state.average.map(|old| average::moved(old, &state.model.valid(), config.ema, step));

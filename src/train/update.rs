@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use burn::module::Module;
 use burn::optim::GradientsParams;
 use rayon::prelude::*;
 
@@ -10,6 +11,7 @@ use super::exchange::sum as sum_across;
 use super::loss::{self, Objective};
 use super::optimizer::{Move, Optimizer};
 use super::reward::Baseline;
+use super::sampling::sampled;
 use super::share::{Part, Share};
 use super::{TrainConfig, clip, gradients};
 use crate::error::Result;
@@ -46,6 +48,8 @@ pub struct Step {
     pub noise: u64,
     /// What hard choices are compared with.
     pub baseline: Baseline,
+    /// The share of the decoder's inputs that are its own.
+    pub sampling: f64,
 }
 
 /// Moves the weights of a model (on an autodiff device) by some batches, one after the other, each part of a batch by a core
@@ -62,22 +66,34 @@ pub fn update(
     config: &TrainConfig,
     ranks: &Ranks,
 ) -> Result<(Seq2Seq, Seen)> {
-    let Step { rate, noise, baseline } = step;
+    let Step { rate, noise, baseline, sampling } = step;
     let tokens = shares.iter().map(|share| share.tokens).sum();
-    let (smoothing, entropy_bonus) = (config.label_smoothing, config.entropy_bonus);
-    let objective = Objective { smoothing, entropy_bonus, baseline, tokens };
+    let objective = Objective {
+        smoothing: config.label_smoothing,
+        entropy_bonus: config.entropy_bonus,
+        baseline,
+        guided: config.guided_alignment,
+        tokens,
+    };
+    let still = (sampling > 0.0).then(|| model.clone().no_grad());
     let (mut loss, mut log_prob, mut rewarded) = (0.0, 0.0, 0.0);
     let mut all: Option<GradientsParams> = None;
     for (place, share) in shares.iter().enumerate() {
         // Every part of every batch has noise of its own.
         let noise = if place == 0 { noise } else { Rng::new(noise, u64::MAX - place as u64).bits() };
-        let copy = |part: &Part| model.noisy(Rng::new(noise, part.number as u64).bits());
+        let copy = |part: &Part| model.noisy(seed_of(noise, part));
         let copies: Vec<Seq2Seq> = share.parts.iter().map(copy).collect();
         let found: Vec<Found> = copies
             .into_par_iter()
             .zip(&share.parts)
             .with_max_len(1)
-            .map(|(copy, part)| find(copy, &part.batch, &objective))
+            .map(|(copy, part)| match &still {
+                None => find(copy, &part.batch, &objective),
+                Some(still) => {
+                    let mut rng = Rng::new(seed_of(noise, part), SAMPLING);
+                    find(copy, &sampled(still, &part.batch, sampling, &mut rng), &objective)
+                }
+            })
             .collect();
         loss += found.iter().map(|part| part.loss).sum::<f64>();
         log_prob += found.iter().filter_map(|part| part.log_prob).sum::<f64>();
@@ -101,6 +117,14 @@ pub fn update(
     let scale = clip::scale(seen.norm, config.clip_norm);
     Ok((optimizer.step(model, gradients, Move { rate, scale }), seen))
 }
+
+/// The seed of a part's dropout and draws.
+fn seed_of(noise: u64, part: &Part) -> u64 {
+    Rng::new(noise, part.number as u64).bits()
+}
+
+/// The stream of a part's seed that decides which inputs are the model's own; stream 0 is the dropout's.
+const SAMPLING: u64 = 1;
 
 /// What one core found.
 struct Found {

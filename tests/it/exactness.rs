@@ -43,7 +43,7 @@ fn config(score: ScoreKind, timing: Timing, input_feeding: bool) -> ModelConfig 
 
 fn of(attention: AttentionConfig, timing: Timing, input_feeding: bool) -> ModelConfig {
     ModelConfig {
-        embedding: EmbeddingConfig { size: 5 },
+        embedding: EmbeddingConfig { size: 5, shared: false },
         encoder: EncoderConfig { hidden: 3, layers: 2, bidirectional: true, gru: ResetForm::ResetAfter },
         decoder: DecoderConfig {
             hidden: 6,
@@ -55,7 +55,7 @@ fn of(attention: AttentionConfig, timing: Timing, input_feeding: bool) -> ModelC
             tied: input_feeding,
         },
         attention,
-        regularization: Regularization { dropout: 0.0 },
+        regularization: Regularization::default(),
     }
 }
 
@@ -170,7 +170,7 @@ fn learnt(
     let batch = Batch::new(&examples.iter().collect::<Vec<_>>(), device);
     let model = if config.attention.choice.draws() { model.noisy(1) } else { model.clone() };
     let baseline = Baseline::new(10);
-    let objective = Objective { smoothing: 0.1, entropy_bonus: 0.01, baseline, tokens: batch.tokens };
+    let objective = Objective { smoothing: 0.1, entropy_bonus: 0.01, baseline, guided: 0.0, tokens: batch.tokens };
     by_parameter(&model, part_of_loss(&model, &batch, &objective).total())
 }
 
@@ -400,7 +400,8 @@ fn parts_of_a_batch_make_the_same_update() {
                 assert_eq!(shares[0].parts.len(), cores);
                 let mut seen = Vec::new();
                 for step in 1..=3 {
-                    let step = Step { rate: 0.01, noise: config.noise(step), baseline: Baseline::new(10) };
+                    let step =
+                        Step { rate: 0.01, noise: config.noise(step), baseline: Baseline::new(10), sampling: 0.0 };
                     let (next, now) =
                         update(model, &mut optimizer, &shares, step, &config, &Ranks::default()).unwrap();
                     model = next;

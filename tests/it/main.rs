@@ -24,5 +24,6 @@ mod resume;
 mod self_attention;
 mod support;
 mod tokenizers;
+mod trainers;
 #[path = "../support/variants.rs"]
 mod variants;

@@ -88,12 +88,13 @@ fn search_model(file: &Value, device: &Device) -> (Seq2Seq, RowStates) {
     let weights = &file["weights"];
     let embedding = || Embedding { weight: Param::from_tensor(tensor(&weights["embeddings"], device)) };
     let model = Seq2Seq {
-        source_embedding: embedding(),
+        source_embedding: Some(embedding()),
         target_embedding: embedding(),
         encoder: Encoder { layers: vec![], dropout: Dropout::new(0.0) },
         decoder: decoder(weights, true, device),
         output: Some(linear(&weights["output_layer"], None, device)),
         dropout: Dropout::new(0.0),
+        word_dropout: Dropout::new(0.0),
     };
     let encoded = tensor::<3>(&file["inputs"]["encoder_output"], device);
     let last = tensor::<2>(&file["inputs"]["encoder_hidden"], device);

@@ -107,7 +107,7 @@ pub fn check_all(device: &Device, exactness: Exactness) -> f64 {
         let (forms, tried) = if plain { (&forms[..], TRIED[0]) } else { (&forms[i % 2..][..1], TRIED[1]) };
         let errors = forms.iter().map(|&gru| {
             let config = ModelConfig {
-                embedding: EmbeddingConfig { size: 3 },
+                embedding: EmbeddingConfig { size: 3, shared: false },
                 encoder: EncoderConfig { hidden: 2, layers: 1, bidirectional: true, gru },
                 decoder: DecoderConfig {
                     hidden: 4,

@@ -5,10 +5,37 @@ mod fused;
 
 use burn::backend::Dispatch;
 use burn::module::Module;
-use burn::tensor::{Distribution, Tensor};
+use burn::tensor::{Distribution, Int, Tensor, TensorData};
+use serde::{Deserialize, Serialize};
 
 use crate::rng::Rng;
 use fused::DropoutOps;
+
+/// Which numbers of a sentence are dropped together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DropoutKind {
+    /// None.
+    #[default]
+    Plain,
+    /// The same at every step (Gal & Ghahramani 2016, "A theoretically grounded application of dropout in recurrent neural
+    /// networks", section 4), of what goes into layers and out of them. Where the paper also drops the states between
+    /// steps, these are left alone here.
+    Variational,
+}
+
+impl DropoutKind {
+    /// Every kind.
+    pub const ALL: [Self; 2] = [Self::Plain, Self::Variational];
+
+    /// The name in configs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Variational => "variational",
+        }
+    }
+}
 
 /// Sets a share of numbers to 0 and scales the others up, once it is given noise; before that does nothing.
 #[derive(Module, Debug)]
@@ -16,6 +43,9 @@ pub struct Dropout {
     /// The share, at least 0 and less than 1.
     #[module(skip)]
     share: f64,
+    /// Which are dropped together.
+    #[module(skip)]
+    kind: DropoutKind,
     /// The seed of what is dropped; none outside training.
     #[module(skip)]
     noise: Option<u64>,
@@ -24,12 +54,51 @@ pub struct Dropout {
 impl Dropout {
     /// Dropout of this share, without noise yet.
     pub fn new(share: f64) -> Self {
-        Self { share, noise: None }
+        Self { share, kind: DropoutKind::Plain, noise: None }
+    }
+
+    /// The same of a kind.
+    pub fn of(self, kind: DropoutKind) -> Self {
+        Self { kind, ..self }
     }
 
     /// The same with the noise of a seed.
     pub fn noisy(self, seed: u64) -> Self {
         Self { noise: Some(seed), ..self }
+    }
+
+    /// Drops numbers of steps `[B, T, X]`; which ones, as [`Dropout::forward`] says.
+    pub fn steps(&self, input: Tensor<3>, place: u64) -> Tensor<3> {
+        if self.kind == DropoutKind::Plain || !self.drops() {
+            return self.forward(input, place);
+        }
+        let [b, _, x] = input.dims();
+        input.clone() * self.forward(ones([b, x], &input), place).unsqueeze_dim::<3>(1)
+    }
+
+    /// Drops numbers of the real steps `[N, X]` of sentences with so many steps each.
+    pub fn real_steps(&self, input: Tensor<2>, steps: &[usize], place: u64) -> Tensor<2> {
+        if self.kind == DropoutKind::Plain || !self.drops() {
+            return self.forward(input, place);
+        }
+        let [n, x] = input.dims();
+        let mask = self.forward(ones([steps.len(), x], &input), place);
+        let sentences = steps.iter().enumerate().flat_map(|(row, &steps)| std::iter::repeat_n(row as i64, steps));
+        let rows = TensorData::new(sentences.collect::<Vec<_>>(), [n]);
+        input.clone() * mask.select(0, Tensor::<1, Int>::from_data(rows, &input.device()))
+    }
+
+    /// Drops whole vectors of `[B, T, X]`.
+    pub fn vectors(&self, input: Tensor<3>, place: u64) -> Tensor<3> {
+        if !self.drops() {
+            return input;
+        }
+        let [b, t, _] = input.dims();
+        input.clone() * self.forward(ones([b, t], &input), place).unsqueeze_dim::<3>(2)
+    }
+
+    fn drops(&self) -> bool {
+        self.noise.is_some() && self.share > 0.0
     }
 
     /// Drops numbers. Which ones, depends on the seed and the `place` in the model, so that places of one
@@ -47,6 +116,11 @@ impl Dropout {
         let input = input.reshape([shape.iter().product::<usize>()]).into_dispatch();
         Tensor::<1>::from_dispatch(<Dispatch as DropoutOps>::dropout(input, self.share, seed)).reshape(shape)
     }
+}
+
+/// What becomes a mask: on the device of `like`, without a graph.
+fn ones<const D: usize, const L: usize>(shape: [usize; D], like: &Tensor<L>) -> Tensor<D> {
+    Tensor::ones(shape, (&like.device(), like.dtype()))
 }
 
 #[cfg(test)]
@@ -91,6 +165,41 @@ mod tests {
             let same = run(1, 0).iter().zip(&other).filter(|(a, b)| a == b).count();
             assert!((400..600).contains(&same), "{same}");
         }
+    }
+
+    /// By sentence and number whatever the step, by sentence and step whatever the number.
+    #[test]
+    fn variational_dropout_repeats_and_words_go_as_a_whole() {
+        let device = Device::flex();
+        let [b, t, x] = [6, 5, 40];
+        let host = |tensor: Tensor<3>| -> Vec<f32> { tensor.into_data().try_to_vec().unwrap() };
+        let dropped =
+            Dropout::new(0.5).of(DropoutKind::Variational).noisy(1).steps(Tensor::ones([b, t, x], &device), 0);
+        let values = host(dropped.clone());
+        let count = values.iter().filter(|&&v| v == 0.0).count() / t;
+        assert!((60..180).contains(&count), "{count} of 240");
+        assert!(values.iter().all(|&v| v == 0.0 || v == 2.0));
+        let at = |row: usize, step: usize, number: usize| values[(row * t + step) * x + number];
+        assert!((0..b * t * x).all(|i| at(i / (t * x), i / x % t, i % x) == at(i / (t * x), 0, i % x)));
+        assert!((0..x).any(|number| at(0, 0, number) != at(1, 0, number)), "sentences differ");
+        // The same numbers where only real steps are there.
+        let steps = [5, 3, 0, 1, 5, 2];
+        let real = Dropout::new(0.5).of(DropoutKind::Variational).noisy(1);
+        let real = real.real_steps(Tensor::ones([16, x], &device), &steps, 0);
+        let expected: Vec<f32> = (0..b)
+            .flat_map(|row| (0..steps[row] * x).map(move |i| (row, i / x, i % x)))
+            .map(|(r, s, n)| at(r, s, n))
+            .collect();
+        assert_eq!(real.into_data().try_to_vec::<f32>().unwrap(), expected);
+
+        let words = host(Dropout::new(0.3).noisy(1).vectors(Tensor::ones([b, t, x], &device), 0));
+        let whole: Vec<f32> = words.chunks(x).map(|word| word[0]).collect();
+        assert!(words.chunks(x).zip(&whole).all(|(word, first)| word.iter().all(|v| v == first)));
+        let gone = whole.iter().filter(|&&v| v == 0.0).count();
+        assert!(
+            (1..20).contains(&gone) && whole.iter().all(|v| *v == 0.0 || (v - 1.0 / 0.7).abs() < 1e-6),
+            "{gone}"
+        );
     }
 
     #[test]

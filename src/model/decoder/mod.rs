@@ -63,7 +63,7 @@ impl DecoderConfig {
         &self,
         attention: &AttentionConfig,
         [embedding, memory]: [usize; 2],
-        dropout: f64,
+        dropout: Dropout,
         draw: &mut Draw<'_>,
         device: &Device,
     ) -> Decoder {
@@ -85,7 +85,7 @@ impl DecoderConfig {
             layers,
             attention,
             readout: init::linear(draw, [readout_in, readout], Bias::Learned, device),
-            dropout: Dropout::new(dropout),
+            dropout,
             timing: self.timing,
             input_feeding: self.input_feeding,
         }
@@ -229,7 +229,7 @@ impl Decoder {
         let mut states = inputs;
         for (layer, (gru, start)) in self.layers.iter().zip(start).enumerate() {
             if layer > 0 {
-                states = self.dropout.forward(states, layer as u64);
+                states = self.dropout.steps(states, layer as u64);
             }
             states = gru.sequence(states, start.clone(), lengths, Direction::Forward);
             last.push(last_step(states.clone()));

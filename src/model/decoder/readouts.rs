@@ -3,7 +3,7 @@
 use burn::tensor::{Int, Tensor};
 
 use super::{Decoder, DecoderState, Timing};
-use crate::attention::{Drawn, Memory};
+use crate::attention::{Drawn, Memory, Weights};
 use crate::kernels::attentive::{self, Recurrence, Sources};
 use crate::kernels::can_take;
 use crate::kernels::gru::ResetForm;
@@ -42,11 +42,21 @@ impl Decoder {
             let values = self.fused_readouts(real(embedded, places), lengths, start.clone(), fused, sources);
             return Readouts { values, drawn: None };
         }
+        self.watched(embedded, lengths, places, state, memory).0
+    }
+
+    /// The same with where each step looked.
+    pub fn watched(
+        &self,
+        embedded: Tensor<3>,
+        lengths: &[usize],
+        places: Tensor<1, Int>,
+        state: DecoderState,
+        memory: &Memory,
+    ) -> (Readouts, Option<Weights>) {
         let decoded = self.forward(embedded, lengths, state, memory);
-        Readouts {
-            values: real(decoded.readouts, places.clone()),
-            drawn: decoded.drawn.map(|drawn| real_draws(drawn, places)),
-        }
+        let values = real(decoded.readouts, places.clone());
+        (Readouts { values, drawn: decoded.drawn.map(|drawn| real_draws(drawn, places)) }, decoded.weights)
     }
 
     /// The weights of the steps as one operation, without the readout's, if the device and the operation can take
