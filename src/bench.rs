@@ -122,6 +122,53 @@ pub struct TranslateSpeed {
     pub beam5_sentences_per_second: f64,
 }
 
+/// A whole epoch of reading, with the model left out.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct EpochSpeed {
+    /// Pairs that came by.
+    pub pairs: usize,
+    /// Batches that they came in.
+    pub batches: usize,
+    /// Their tokens, of both sides.
+    pub tokens: usize,
+    /// How long it took.
+    pub seconds: f64,
+    /// Pearson's correlation of a batch's number and the mean length of its sources: 0 in a good mix, whatever the order of
+    /// the files.
+    pub order_correlation: f64,
+}
+
+/// Reads the batches of the first epoch, as training would.
+///
+/// # Errors
+/// A config that can't be meant; what the system refuses.
+pub fn epoch_speed(examples: &Examples, config: &TrainConfig) -> Result<EpochSpeed> {
+    let started = Instant::now();
+    let mut feed = Feed::new(examples, config.batching()?, config.seed, Position::default());
+    let (mut pairs, mut tokens) = (0, 0);
+    // Sums of x, y, x², y² and xy.
+    let (mut n, mut sums) = (0.0f64, [0.0f64; 5]);
+    while let Some(batch) = feed.take(1)?.pop() {
+        let sources: usize = batch.iter().map(|example| example.source.len()).sum();
+        pairs += batch.len();
+        tokens += sources + batch.iter().map(Example::target_tokens).sum::<usize>();
+        let (x, y) = (n, sources as f64 / batch.len() as f64);
+        for (sum, value) in sums.iter_mut().zip([x, y, x * x, y * y, x * y]) {
+            *sum += value;
+        }
+        n += 1.0;
+    }
+    let [x, y, xx, yy, xy] = sums.map(|sum| sum / n);
+    let order_correlation = (xy - x * y) / ((xx - x * x) * (yy - y * y)).sqrt();
+    Ok(EpochSpeed {
+        pairs,
+        batches: n as usize,
+        tokens,
+        seconds: started.elapsed().as_secs_f64(),
+        order_correlation,
+    })
+}
+
 /// The batches of the first updates that [`crate::train::train`] would make, in its order.
 ///
 /// # Errors

@@ -1,6 +1,7 @@
 //! `zhuyi bench`.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use burn::tensor::Device;
 use clap::Args;
@@ -10,13 +11,13 @@ use super::choice::ConfigArgs;
 use super::output::{note, print, print_json};
 use super::{DeviceArgs, Format};
 use zhuyi::Error;
-use zhuyi::bench::{exchange_speed, first_batches, scaling, train_speed, translate_speed};
+use zhuyi::bench::{epoch_speed, exchange_speed, first_batches, scaling, train_speed, translate_speed};
 use zhuyi::config::Config;
 use zhuyi::model::{Seq2Seq, Vocabularies};
 use zhuyi::prepare::{Prepared, prepare};
 use zhuyi::ranks::Ranks;
 use zhuyi::rng::Rng;
-use zhuyi::run::RunDir;
+use zhuyi::run::{RunDir, settled};
 use zhuyi::train::Schedule;
 
 /// Measure how fast this machine trains and translates.
@@ -42,6 +43,9 @@ pub struct BenchArgs {
     /// Write first weights (or those of --run), --steps batches and the dev set there, for another system
     #[arg(long, value_name = "DIR", conflicts_with_all = ["sentences", "format"])]
     export: Option<PathBuf>,
+    /// Read a whole epoch first, as training does, with the model left out
+    #[arg(long, conflicts_with_all = ["scaling", "export", "exchange"])]
+    epoch: bool,
     /// Measure instead how costs grow with source length and vocabulary, as JSON
     #[arg(long, conflicts_with_all = ["export", "run", "steps", "sentences", "config", "format"])]
     scaling: bool,
@@ -72,7 +76,11 @@ pub fn run(args: BenchArgs, ranks: &Ranks) -> anyhow::Result<()> {
     }
     let config = args.choice.resolve()?;
     let steps = args.steps as usize;
+    let reading = Instant::now();
     let data = prepare(&config)?;
+    let prepared = reading.elapsed().as_secs_f64();
+    let config = settled(config, &data, &opened, ranks)?;
+    let epoch = args.epoch.then(|| epoch_speed(&data.examples, &config.train)).transpose()?;
     let vocabularies = Vocabularies { source: data.source.size(), target: data.target.size() };
     let mut model = config.model().init(vocabularies, &mut Rng::new(config.train.seed, 0), &device)?;
     if args.exchange {
@@ -119,10 +127,22 @@ pub fn run(args: BenchArgs, ranks: &Ranks) -> anyhow::Result<()> {
     };
     match args.format {
         Format::Json => {
-            print_json(&json!({"product_gflops": product, "train": train, "translate": translate}))?;
+            let mut told = json!({"product_gflops": product, "train": train, "translate": translate});
+            if let Some(epoch) = epoch {
+                told["epoch"] = json!(epoch);
+                told["epoch"]["prepare_seconds"] = json!(prepared);
+                told["epoch"]["kept"] = json!(data.reports[0].kept);
+            }
+            print_json(&told)?;
         }
         Format::Text => {
             print(&format!("product: {product:.0} GFLOP/s"))?;
+            if let Some(epoch) = epoch {
+                print(&format!(
+                    "epoch: {} pairs read, filtered and cut in {prepared:.1} s, batched in {:.1} s; {} batches, order {:.4}",
+                    epoch.pairs, epoch.seconds, epoch.batches, epoch.order_correlation
+                ))?;
+            }
             if let Some(speed) = train {
                 let memory = speed.peak_rss_mib.map_or(String::new(), |mib| format!(", {mib:.0} MiB at most"));
                 print(&format!(

@@ -51,28 +51,54 @@ pub fn run(args: RunsArgs) -> anyhow::Result<()> {
 
 type Listed = (RunDir, Config, Manifest);
 
-fn dev_bleu(run: &RunDir) -> Option<f64> {
-    run.summary().and_then(|summary| summary["best"]["bleu"].as_f64())
+/// What a run's log tells of it.
+struct Standing {
+    /// Updates so far.
+    steps: u64,
+    /// How training ended, or that it did not.
+    state: &'static str,
+    /// The best scores on the dev set.
+    best: Value,
+}
+
+fn standing(run: &RunDir) -> Standing {
+    let events = run.events();
+    let steps = events.iter().filter_map(|event| event["step"].as_u64().or(event["steps"].as_u64())).max();
+    let best = events.iter().rev().find(|event| event["event"] == "validated" && event["best"] == true);
+    let state = match events.last() {
+        Some(event) if event["reason"] == "interrupted" => "stopped",
+        Some(event) if event["event"] == "finished" => "finished",
+        _ => "unfinished",
+    };
+    let best = best.map_or(Value::Null, |event| event["scores"].clone());
+    Standing { steps: steps.unwrap_or(0), state, best }
 }
 
 fn json((run, config, manifest): &Listed, is_latest: bool) -> Value {
+    let Standing { steps, state, best } = standing(run);
     json!({
         "run": run.path(), "latest": is_latest, "has_model": run.has_model(),
         "attention": config.attention.told(), "source_language": manifest.source_language,
-        "target_language": manifest.target_language, "parameters": manifest.parameters, "dev_bleu": dev_bleu(run),
+        "target_language": manifest.target_language, "parameters": manifest.parameters, "steps": steps,
+        "state": state, "dev_bleu": best["bleu"], "dev": best,
     })
 }
 
 fn line((run, config, manifest): &Listed, is_latest: bool, [path, attention]: [usize; 2]) -> String {
+    let Standing { steps, state, best } = standing(run);
+    let score = |key: &str| best[key].as_f64().map_or("?".into(), |score| format!("{score:.2}"));
     format!(
-        "{} {:<path$}  {}-{}  {:<attention$}  {:>9} parameters  dev BLEU {}{}",
+        "{} {:<path$}  {}-{}  {:<attention$}  {:>9} parameters  {steps:>6} steps, {state:<10}  dev BLEU {}  chrF {}  \
+         perplexity {}{}",
         if is_latest { "*" } else { " " },
         run.path().display().to_string(),
         manifest.source_language,
         manifest.target_language,
         config.attention.told(),
         manifest.parameters,
-        dev_bleu(run).map_or("?".into(), |bleu| format!("{bleu:.2}")),
+        score("bleu"),
+        score("chrf"),
+        score("perplexity"),
         if run.has_model() { "" } else { "  (no model)" },
     )
 }

@@ -13,7 +13,7 @@ use zhuyi::config::{Config, keys};
 use zhuyi::device::Opened;
 use zhuyi::prepare::{Prepared, prepare_with};
 use zhuyi::ranks::Ranks;
-use zhuyi::run::{RunDir, Training, Unfinished, Watch, prepare};
+use zhuyi::run::{RunDir, Training, Unfinished, Watch, prepare, settled};
 use zhuyi::train::{Event, StopReason, Summary};
 use zhuyi::{Error, Result};
 
@@ -63,6 +63,7 @@ pub fn run(args: TrainArgs, ranks: &Ranks) -> anyhow::Result<()> {
         None => prepare(&config)?,
     };
     tell_reports(&data);
+    let config = settled(config, &data, &opened, ranks)?;
     let signals = Signals::watch()?;
     let ranks = &ranks.heeding(signals.flag());
     let training = match before {

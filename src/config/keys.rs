@@ -109,12 +109,18 @@ pub const KEYS: &[(&str, &str)] = &[
     ("train.patience", "validations without a better score after which training stops"),
     ("train.choose_by", "by which score the best model is chosen: bleu, chrf or loss"),
     ("train.report_every", "updates between reports"),
+    ("log.tensorboard", "whether curves and alignment pictures are written for TensorBoard, in tensorboard/"),
+    ("log.pictures", "dev sentences, from the first, whose alignment is drawn at each validation"),
     ("start.run", "a run to start from: its vocabularies, and of its model all that has a place here"),
     (
         "start.source_vectors",
         "vectors for the source's words to start from, in word2vec's text form; .gz and .zst allowed",
     ),
     ("start.target_vectors", "… for the target's words"),
+    (
+        "batch.memory",
+        "memory for training, such as \"4GB\", from which train.batch_tokens follows; in place of batch_sentences and batch_tokens",
+    ),
     ("checkpoint.every", "updates between checkpoints; unset: one after each validation (and one at the end)"),
     ("checkpoint.keep_last", "how many checkpoints are kept, the newest"),
     ("checkpoint.keep_best", "how many models are kept beside the best one, by their scores, in best/"),
@@ -159,6 +165,8 @@ const MAY_CHANGE: &[&str] = &[
     "train.patience",
     "train.report_every",
     "checkpoint.every",
+    "log.tensorboard",
+    "log.pictures",
     "checkpoint.keep_last",
     "checkpoint.keep_best",
 ];
@@ -229,18 +237,17 @@ mod tests {
 
     #[test]
     fn the_list_is_the_config() {
-        let unset = [
-            "train.max_steps",
-            "train.max_minutes",
-            "train.validate_every",
-            "train.patience",
-            "checkpoint.every",
-            "data.links",
-            "start.run",
-            "start.source_vectors",
-            "start.target_vectors",
+        let unset =
+            ["train.max_steps", "train.max_minutes", "train.validate_every", "train.patience", "checkpoint.every"];
+        let texts = [
+            "data.links=x",
+            "start.run=x",
+            "start.source_vectors=x",
+            "start.target_vectors=x",
+            "batch.memory=1GB",
         ];
-        let settings: Vec<String> = unset.map(|key| format!("{key}=1")).to_vec();
+        let settings = unset.map(|key| format!("{key}=1")).into_iter().chain(texts.map(str::to_owned));
+        let settings: Vec<String> = settings.collect();
         let config = Config::parse("toy.toml".as_ref(), TOY, &settings).unwrap();
         let mut found = Vec::new();
         leaves("", &Value::Table(Table::try_from(&config).unwrap()), &mut found);

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::model::{DecoderConfig, EmbeddingConfig, EncoderConfig, ModelConfig, Regularization};
 use crate::search::SearchConfig;
 use crate::text::TextConfig;
-use crate::train::{CheckpointConfig, StartConfig, TrainConfig};
+use crate::train::{BatchConfig, CheckpointConfig, LogConfig, StartConfig, TrainConfig};
 
 /// Everything that decides what a run does.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -39,8 +39,12 @@ pub struct Config {
     pub model: Regularization,
     /// Training.
     pub train: TrainConfig,
+    /// What is written down for TensorBoard.
+    pub log: LogConfig,
     /// What the first weights are taken from.
     pub start: StartConfig,
+    /// How large batches are.
+    pub batch: BatchConfig,
     /// When training is written down.
     pub checkpoint: CheckpointConfig,
     /// Translating.
@@ -96,6 +100,7 @@ impl Config {
         self.model().check()?;
         self.train.check()?;
         self.checkpoint.check()?;
+        self.batch.bytes()?;
         self.search.check()?;
         self.check_together()?;
         if self.search.coverage_penalty > 0.0 && self.attention.score == ScoreKind::None {
@@ -160,6 +165,13 @@ fn apply(table: &mut Table, setting: &str) -> Result<()> {
     Ok(())
 }
 
+/// The whole key, where one of this name stands in another section.
+fn elsewhere(name: &str, known: &[&str]) -> Option<&'static str> {
+    let keys = keys::KEYS.iter().map(|(key, _)| *key);
+    let mut others = keys.filter(|key| key.rsplit('.').next() == Some(name) && !known.contains(&name));
+    others.next()
+}
+
 /// serde's message about an unknown key, with the nearest known one first.
 fn explained(message: &str) -> String {
     let mut quoted = message.split('`').skip(1).step_by(2);
@@ -168,6 +180,10 @@ fn explained(message: &str) -> String {
         return message.trim().replace('\n', " ");
     };
     let known: Vec<&str> = quoted.collect();
+    if let Some(key) = elsewhere(unknown, &known).filter(|_| message.starts_with("unknown field")) {
+        let section = key.rsplit_once('.').map_or("", |(section, _)| section);
+        return format!("no key `{unknown}` here: did you mean `{key}`, which stands in [{section}]?");
+    }
     let nearest = known.iter().max_by(|a, b| strsim::jaro(a, unknown).total_cmp(&strsim::jaro(b, unknown)));
     let what = if message.starts_with("unknown field") { "key" } else { "value" };
     match nearest {
@@ -269,6 +285,15 @@ mod tests {
             message.starts_with("--set attention.score=genral: unknown value `genral`: did you mean `general`?"),
             "{message}"
         );
+        // In the wrong section, and in none.
+        let message = told("[model]\nlearning_rate = 1", &[]);
+        assert!(
+            message.starts_with("my.toml:2: no key `learning_rate` here: did you mean `train.learning_rate`"),
+            "{message}"
+        );
+        let message = told("", &["batch_tokens=5"]);
+        assert!(message.contains("did you mean `train.batch_tokens`, which stands in [train]?"), "{message}");
+        assert!(told("[train]\ndropout = 0.1", &[]).contains("`model.dropout`, which stands in [model]"));
         assert!(told("", &["seed"]).contains("KEY=VALUE"));
         assert!(told("", &["train.seed.x=1", "train.seed=1"]).contains("train.seed.x=1"));
     }

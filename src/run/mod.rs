@@ -9,6 +9,7 @@
 //!   best/<step>.safetensors   the best models, by the updates after which they were scored, where more than one is kept
 //!   checkpoints/<step>/  all that training needs to go on ([`checkpoint`])
 //!   log.jsonl            one event a line
+//!   tensorboard/         the same as curves, and alignment pictures, where the config says so
 //!   judgement.json       of an ablation's run: its translations of the test data and where it looked
 //! ```
 //!
@@ -16,7 +17,10 @@
 //! full disk leaves the old one whole.
 
 mod average;
+mod board;
 pub mod checkpoint;
+mod events;
+mod memory;
 mod needs;
 mod read;
 mod shipped;
@@ -26,6 +30,7 @@ mod weights;
 
 pub use average::Kept;
 pub use checkpoint::Saved;
+pub use memory::settled;
 pub use read::{Loaded, Unfinished};
 pub use start::prepare;
 pub use training::{Training, Watch};
@@ -43,6 +48,7 @@ use crate::model::Seq2Seq;
 use crate::text::Tokenizer;
 use crate::train::batch::Example;
 use crate::train::{Event, Schedule};
+use board::TENSORBOARD;
 
 /// The format of run directories that this version writes and reads.
 const FORMAT: u32 = 1;
@@ -370,7 +376,9 @@ impl RunDir {
             entries.map(|entry| Ok(entry.map_err(Error::io(path))?.file_name().to_string_lossy().into_owned()));
         for name in names.collect::<Result<Vec<_>>>()? {
             let whole = name.strip_suffix(".part").unwrap_or(&name);
-            if ![CONFIG, MANIFEST, MODEL, LOG, JUDGEMENT, TOKENIZERS, CHECKPOINTS, BEST].contains(&whole) {
+            if ![CONFIG, MANIFEST, MODEL, LOG, JUDGEMENT, TOKENIZERS, CHECKPOINTS, BEST, TENSORBOARD]
+                .contains(&whole)
+            {
                 let message = format!("`{name}` is none of a run's files, so nothing is removed: move it away");
                 return Err(Error::data(path, message));
             }

@@ -198,7 +198,9 @@ fn model(files: &impl Files, config: &Config, device: &Device) -> Result<(Seq2Se
     let unfit = |why: String| Error::data(&path, format!("does not fit this run's config: {why}"));
     let weights = files.weights()?;
     let rows = |name: &str| weights.rows(&format!("{name}_embedding.weight"));
-    let (Some(source), Some(target)) = (rows("source"), rows("target")) else {
+    let target = rows("target");
+    let source = if config.embedding.shared { target } else { rows("source") };
+    let (Some(source), Some(target)) = (source, target) else {
         return Err(unfit("its embeddings are missing".into()));
     };
     let vocabularies = Vocabularies { source, target };

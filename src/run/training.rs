@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use burn::module::Module;
 use burn::tensor::Device;
 
+use super::board::Board;
 use super::needs::needs;
 use super::start::started;
 use super::{Log, RunDir, Saved};
@@ -136,7 +137,11 @@ impl Training {
         }
         let (log, started, before) = (self.dir.log()?, Instant::now(), self.state.progress.elapsed);
         let keep = config.checkpoint.keep_last;
-        let mut recorder = Recorder { dir: &self.dir, data: &self.data, keep, log, started, before, runs, watch };
+        let (pictures, done) = (config.log.pictures, self.state.progress.step);
+        let board = config.log.tensorboard.then(|| Board::open(&self.dir, data, &opened.device, pictures, done));
+        let board = board.transpose()?;
+        let mut recorder =
+            Recorder { board, dir: &self.dir, data: &self.data, keep, log, started, before, runs, watch };
         train(self.state, task, &mut recorder)
     }
 }
@@ -182,6 +187,7 @@ impl Observer for Follower<'_> {
 
 /// Writes down what training says, and passes it on.
 struct Recorder<'a> {
+    board: Option<Board<'a>>,
     dir: &'a RunDir,
     data: &'a str,
     keep: usize,
@@ -196,11 +202,13 @@ struct Recorder<'a> {
 impl Observer for Recorder<'_> {
     fn event(&mut self, event: &Event) -> Result<()> {
         self.watch.event(event);
+        self.board.as_mut().map_or(Ok(()), |board| board.event(event))?;
         self.log.add(event, (self.before + self.started.elapsed()).as_secs_f64())
     }
 
     fn scored(&mut self, model: &Seq2Seq, standing: Standing<'_>) -> Result<()> {
         let Standing { step, best, kept } = standing;
+        self.board.as_mut().map_or(Ok(()), |board| board.pictures(model, step))?;
         if kept.contains(&step) {
             self.dir.keep_model(step, model)?;
         }

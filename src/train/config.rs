@@ -156,6 +156,55 @@ impl CheckpointConfig {
     }
 }
 
+/// How large batches are, by what they need.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BatchConfig {
+    /// The memory that training may use, such as `4GB`, in place of `train.batch_sentences` and `train.batch_tokens`.
+    pub memory: Option<String>,
+}
+
+impl BatchConfig {
+    /// The budget in bytes, if there is one.
+    ///
+    /// # Errors
+    /// What is no amount of memory.
+    pub fn bytes(&self) -> Result<Option<u64>> {
+        let Some(told) = &self.memory else { return Ok(None) };
+        let units = [
+            ("KiB", 1u64 << 10),
+            ("MiB", 1 << 20),
+            ("GiB", 1 << 30),
+            ("KB", 1_000),
+            ("MB", 1_000_000),
+            ("GB", 1_000_000_000),
+        ];
+        let parsed = units.iter().find_map(|(unit, bytes)| {
+            let number: f64 = told.trim().strip_suffix(unit)?.trim().parse().ok()?;
+            (number.is_finite() && number > 0.0).then(|| (number * *bytes as f64) as u64)
+        });
+        let wrong =
+            || Error::Config(format!("batch.memory = \"{told}\": write an amount such as \"4GB\" or \"512MiB\""));
+        parsed.map(Some).ok_or_else(wrong)
+    }
+}
+
+/// What is written down for TensorBoard.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LogConfig {
+    /// Whether anything is.
+    pub tensorboard: bool,
+    /// Dev sentences, from the first, whose alignment is drawn at each validation.
+    pub pictures: usize,
+}
+
+impl Default for LogConfig {
+    fn default() -> Self {
+        Self { tensorboard: false, pictures: 3 }
+    }
+}
+
 /// What the first weights are taken from, where they are not all drawn. Paths may hold environment variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

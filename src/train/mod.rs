@@ -33,7 +33,7 @@ use burn::tensor::Device;
 use crate::error::Result;
 use crate::kernels::cores;
 use crate::ranks::Ranks;
-pub use config::{CheckpointConfig, Choice, StartConfig, TrainConfig};
+pub use config::{BatchConfig, CheckpointConfig, Choice, LogConfig, StartConfig, TrainConfig};
 pub use event::{Event, Observer, Standing, StopReason, Summary};
 use examples::Examples;
 use feed::Feed;

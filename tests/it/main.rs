@@ -22,6 +22,7 @@ mod oracle_gru;
 mod person;
 mod resume;
 mod self_attention;
+mod streaming;
 mod support;
 mod tokenizers;
 mod trainers;

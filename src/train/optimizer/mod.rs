@@ -77,6 +77,12 @@ impl Rule {
         }
     }
 
+    /// How many numbers are remembered of a model.
+    pub fn numbers<M: Module>(&self, model: &M) -> usize {
+        let of = |param: &Named| self.slots(&param.shape).iter().map(|(_, size)| size).sum::<usize>();
+        named(model).iter().map(of).sum()
+    }
+
     /// A parameter `[N]` of this shape after a move, and what is remembered of it; `time` counts its moves from 1.
     fn apply(
         &self,
