@@ -159,7 +159,8 @@ pub fn epoch_speed(examples: &Examples, config: &TrainConfig) -> Result<EpochSpe
         n += 1.0;
     }
     let [x, y, xx, yy, xy] = sums.map(|sum| sum / n);
-    let order_correlation = (xy - x * y) / ((xx - x * x) * (yy - y * y)).sqrt();
+    let spread = ((xx - x * x) * (yy - y * y)).sqrt();
+    let order_correlation = if spread > 0.0 { (xy - x * y) / spread } else { 0.0 };
     Ok(EpochSpeed {
         pairs,
         batches: n as usize,

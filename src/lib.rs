@@ -31,7 +31,7 @@
 //! | [`error`], [`hash`], [`rng`], [`language`] | one error type; SHA-256; the seeded generator; text in two languages | everything else |
 //! | [`text`] | normalisation, tokenizers, pieces and words | tensors |
 //! | [`alignment`] | the weights matrix, links (Pharaoh), error rate | tensors, models |
-//! | [`corpus`] | reading, checking and cleaning parallel text; the toy grammar, sequences to copy or reverse | tensors, models |
+//! | [`corpus`] | reading parallel text of any size, filtering, splitting, overlaps, vectors of words; the toy grammar, sequences to copy or reverse | tensors, models |
 //! | [`metrics`] | BLEU, chrF, exact match, by length | tensors, models |
 //! | [`plot`] | numbers in, picture out: SVG, PNG, terminal | models |
 //! | [`mod@page`] | HTML that stands alone, light and dark | models |
@@ -41,13 +41,13 @@
 //! | [`search`] | beam search (greedy is a beam of one) and forced scoring over a small `Stepper` trait | which model it drives |
 //! | [`model`] | embedding, GRU, encoder, decoder, the whole; configs live beside their component | words, files |
 //! | [`ranks`] | processes that work together, over MPI | models |
-//! | [`train`] | the loop (readable in one sitting), batches, loss, schedule, clipping, events | terminal, file names |
+//! | [`train`] | the loop (readable in one sitting) and its state, data in its order, loss, optimizers, schedule, clipping, events | terminal, file names |
 //! | [`config`] | puts the components' configs together; owns no knob of its own | |
 //! | [`device`] | where tensors live, by name; what a device can take, and whether it computes rightly | models |
 //! | [`prepare`] | config → checked, encoded data | |
 //! | [`mod@bench`] | how fast this machine trains and translates | |
 //! | [`parity`] | whether a device gives what the reference gives | |
-//! | [`run`] | the run directory; the only place that knows file names inside it | |
+//! | [`run`] | the run directory with its checkpoints; the only place that knows file names inside it | |
 //! | [`translator`] | run directory → translations with alignment | |
 //! | [`lesson`] | the course: worked examples, computed with the attention of this library | terminal |
 //! | [`ablation`] | what attention is worth: variants trained and judged alike, and a report | terminal |
@@ -66,6 +66,7 @@
 //! - Greedy is beam 1. Forced scoring of a beam's output returns its score and its alignment.
 //! - First weights, the order of batches and the toy corpus come from our own generator ([`rng`]): the same on
 //!   every device and in every version.
+//! - A run that is stopped and resumed ends with the bytes of the run that was not.
 //! - `cpu` (burn's flex) is the reference; every other device is compared with it.
 
 pub mod ablation;

@@ -40,6 +40,10 @@ pub fn prepare(config: &Config) -> Result<Prepared> {
     // What is missing, or wrong with the little data, is told before hours are spent on the much.
     Passed::new(config, "train")?;
     Passed::new(config, "dev")?.rest()?;
+    if config.data.links.is_some() && config.train.guided_alignment == 0.0 {
+        let message = "data.links is for train.guided_alignment, which is 0: set it, or leave data.links out";
+        return Err(Error::Config(message.into()));
+    }
     let [source, target] = tokenizers(config)?;
     tracing::info!(source = source.size(), target = target.size(), "learnt the vocabularies");
     prepare_with(config, [source, target])
@@ -106,13 +110,16 @@ impl<'a> Passed<'a> {
     fn new(config: &'a Config, name: &'static str) -> Result<Self> {
         let (location, filter, gold) = match name {
             "dev" => (&config.data.dev, &*PLAIN, Gold::Ignored),
+            // Of two places that links may stand in, one is asked.
+            _ if config.data.links.is_some() => (&config.data.train, &config.data.filter, Gold::Ignored),
             _ => (&config.data.train, &config.data.filter, config.train.gold()),
         };
+        location.check_files(name)?;
         let (from, to) = config.data.direction();
         let filter = Filter::new(filter, &config.text.normalize, [from, to]);
         let pairs = config.data.stream(location, gold)?;
         let pairs = match &config.data.links {
-            Some(links) if gold != Gold::Ignored => linked(pairs, links, config.data.reverse)?,
+            Some(links) if name == "train" => linked(pairs, links, config.data.reverse)?,
             _ => pairs,
         };
         Ok(Self { pairs, filter, name, location, failed: None })
@@ -163,12 +170,19 @@ impl Iterator for Passed<'_> {
     }
 }
 
-/// Learns both vocabularies from the training pairs.
+/// Learns both vocabularies from the training pairs; from some of them, evenly spread, if there are very many.
 fn tokenizers(config: &Config) -> Result<[Tokenizer; 2]> {
     let text = &config.text;
+    // A pass for their number, in which also all that is wrong with them is found before anything is learnt.
+    let mut all = Passed::new(config, "train")?;
+    let n = all.by_ref().count();
+    all.ended()?;
     let learn = |settings, sides: fn(Pair) -> Vec<String>| {
         let mut passed = Passed::new(config, "train")?;
-        let learnt = Tokenizer::train(settings, passed.by_ref().flat_map(sides));
+        let most = text.learn_from.min(n) as u128;
+        let share = |place: usize| place as u128 * most / n as u128;
+        let chosen = passed.by_ref().enumerate().filter(|(place, _)| share(place + 1) > share(*place));
+        let learnt = Tokenizer::train(settings, chosen.flat_map(|(_, pair)| sides(pair)));
         passed.ended()?;
         learnt
     };

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::hash::sha256_hex;
 use crate::prepare::Prepared;
 use crate::ranks::Ranks;
-use crate::run::{RunDir, Training};
+use crate::run::{RunDir, Training, Unfinished};
 use crate::train::StopReason;
 use crate::translator::{Translator, View};
 
@@ -91,15 +91,14 @@ impl Trial {
     ) -> Result<Outcome> {
         let path = self.path(runs);
         if !is_trained(&path) {
-            // A run that was stopped begins anew: half of it is in no file.
-            if path.exists() {
-                RunDir::remove(&path)?;
-            }
-            let training = Training::begin(&path, &self.config, data, opened, &Ranks::default())?;
+            let training = self.training(&path, data, opened)?;
+            let dir = training.dir.clone();
             let summary = training.run(&self.config, data, opened, &Ranks::default(), None, progress)?;
             if summary.reason == StopReason::Interrupted {
                 return Ok(Outcome::Stopped);
             }
+            // It is done, and there are many of them.
+            dir.forget_checkpoints()?;
             if summary.best.is_none() {
                 return Ok(Outcome::Failed("its loss was never a number: lower train.learning_rate".into()));
             }
@@ -122,6 +121,22 @@ impl Trial {
         }
         run.write_judgement(&judgement)?;
         Ok(Outcome::Judged(Box::new(judgement)))
+    }
+}
+
+impl Trial {
+    /// Training from where it was stopped, or from the beginning.
+    fn training(&self, path: &Path, data: &Prepared, opened: &Opened) -> Result<Training> {
+        let ranks = Ranks::default();
+        // What is not whole enough to go on from is no loss: it is trained again.
+        let before = RunDir::find(Some(path), path).and_then(|run| run.unfinished());
+        if let Ok(Unfinished { dir, saved: Some(saved), .. }) = before {
+            return Training::resume(dir, &saved, &self.config, data, opened, &ranks);
+        }
+        if path.exists() {
+            RunDir::remove(path)?;
+        }
+        Training::begin(path, &self.config, data, opened, &ranks)
     }
 }
 

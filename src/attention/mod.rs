@@ -136,6 +136,7 @@ impl Attention {
         let Some(score) = &self.score else {
             let size = memory.summary.dims()[1];
             let context = memory.summary.clone().unsqueeze_dim::<3>(1).expand([b, t, size]);
+            let track = Track { step: track.step + t, ..track };
             return Attended { context, weights: None, drawn: None, track };
         };
         let looks = self.heads() * t;

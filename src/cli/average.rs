@@ -19,11 +19,11 @@ pub struct AverageArgs {
     #[arg(long, value_name = "DIR")]
     run: Option<PathBuf>,
     /// Of the models that checkpoint.keep_best kept, so many by their scores
-    #[arg(long, value_name = "N", conflicts_with = "last", required_unless_present = "last")]
-    best: Option<usize>,
+    #[arg(long, value_name = "N", conflicts_with = "last", required_unless_present = "last", value_parser = clap::value_parser!(u64).range(1..))]
+    best: Option<u64>,
     /// Of the checkpoints that checkpoint.keep_last kept, so many of the newest
-    #[arg(long, value_name = "N")]
-    last: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    last: Option<u64>,
     /// The run directory to make, with the mean of their weights as its model
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -35,7 +35,7 @@ pub fn run(args: AverageArgs) -> anyhow::Result<()> {
         (Some(n), _) => (Kept::Best, n),
         (_, last) => (Kept::Last, last.unwrap_or(1)),
     };
-    let steps = run.average(kept, n, &args.out)?;
+    let steps = run.average(kept, n as usize, &args.out)?;
     let steps: Vec<String> = steps.iter().map(usize::to_string).collect();
     note(&format!("{}: the mean of {} models, of steps {}", args.out.display(), steps.len(), steps.join(", ")));
     Ok(())

@@ -14,10 +14,10 @@ use zhuyi::Error;
 use zhuyi::bench::{epoch_speed, exchange_speed, first_batches, scaling, train_speed, translate_speed};
 use zhuyi::config::Config;
 use zhuyi::model::{Seq2Seq, Vocabularies};
-use zhuyi::prepare::{Prepared, prepare};
+use zhuyi::prepare::Prepared;
 use zhuyi::ranks::Ranks;
 use zhuyi::rng::Rng;
-use zhuyi::run::{RunDir, settled};
+use zhuyi::run::{RunDir, prepare, settled};
 use zhuyi::train::Schedule;
 
 /// Measure how fast this machine trains and translates.
@@ -139,8 +139,9 @@ pub fn run(args: BenchArgs, ranks: &Ranks) -> anyhow::Result<()> {
             print(&format!("product: {product:.0} GFLOP/s"))?;
             if let Some(epoch) = epoch {
                 print(&format!(
-                    "epoch: {} pairs read, filtered and cut in {prepared:.1} s, batched in {:.1} s; {} batches, order {:.4}",
-                    epoch.pairs, epoch.seconds, epoch.batches, epoch.order_correlation
+                    "epoch: {} pairs in {} batches, read, filtered and cut in {prepared:.1} s and mixed in {:.1} s; correlation of a batch's \
+                     number with its length {:.4}",
+                    epoch.pairs, epoch.batches, epoch.seconds, epoch.order_correlation
                 ))?;
             }
             if let Some(speed) = train {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use super::output::note;
 use zhuyi::Result;
 use zhuyi::config::{AttentionName, BUILT_IN, Config};
 use zhuyi::corpus::{Location, read};
@@ -54,11 +55,23 @@ impl ConfigArgs {
         }
     }
 
-    /// The attention, the seed and single keys, each over the last.
+    /// Single keys, then what flags stand for, each over the last; says where a flag has the last word.
     fn all_settings(&self) -> Vec<String> {
-        let mut settings = self.attention.map(|attention| attention.0.settings()).unwrap_or_default();
-        settings.extend(self.seed.map(|seed| format!("train.seed={seed}")));
-        settings.extend(self.settings.iter().cloned());
+        let named = self
+            .attention
+            .map(|attention| (format!("--attention {}", attention.0.name()), attention.0.settings()));
+        let seeded = self.seed.map(|seed| (format!("--seed {seed}"), vec![format!("train.seed={seed}")]));
+        let mut settings = self.settings.clone();
+        for (flag, stands_for) in named.into_iter().chain(seeded) {
+            for setting in &stands_for {
+                let key = |setting: &str| setting.split_once('=').map(|(key, _)| key.trim().to_owned());
+                let before = self.settings.iter().find(|before| key(before) == key(setting) && *before != setting);
+                if let Some(before) = before {
+                    note(&format!("{flag} stands for {setting}, in place of --set {before}"));
+                }
+            }
+            settings.extend(stands_for);
+        }
         settings
     }
 
@@ -72,7 +85,7 @@ impl ConfigArgs {
 
     /// Whether anything was asked for.
     pub(super) fn is_given(&self) -> bool {
-        self.config.is_some() || !self.all_settings().is_empty()
+        self.config.is_some() || self.attention.is_some() || self.seed.is_some() || !self.settings.is_empty()
     }
 
     /// Whether one attention was asked for.

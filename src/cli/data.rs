@@ -1,19 +1,20 @@
 //! `zhuyi data`.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::Format;
 use super::output::{note, print, print_json, warn};
-use zhuyi::corpus::overlap::{Overlap, overlaps};
+use zhuyi::corpus::overlap::{Finders, Overlap};
 use zhuyi::corpus::read::Gold;
 use zhuyi::corpus::split::split;
 use zhuyi::corpus::{Filter, FilterConfig, Location, Pair, Pairs, Report, toy};
-use zhuyi::run::write_whole;
+use zhuyi::run::{write_aside, write_whole};
 use zhuyi::text::Normalization;
 use zhuyi::{Error, Result};
 
@@ -24,7 +25,7 @@ pub enum DataCommand {
     Toy(ToyArgs),
     /// Report which pairs would be left out, and why, and what a test set has in common with them
     Check(CheckArgs),
-    /// Write the pairs that are left after filtering
+    /// Write the pairs that are left after filtering, source and target as they were
     Clean(CleanArgs),
     /// Split pairs into training, dev and test parts that share no sentence
     Split(SplitArgs),
@@ -67,9 +68,30 @@ struct FilterArgs {
     /// Leave out pairs with a side that is not in the script of its language
     #[arg(long, requires = "languages")]
     drop_wrong_script: bool,
-    /// The languages of both sides, ISO 639 codes, as in en,zh
-    #[arg(long, value_name = "CODE,CODE", value_delimiter = ',', num_args = 2)]
-    languages: Vec<String>,
+    /// The languages of both sides, ISO 639 codes
+    #[arg(long, value_name = "CODE,CODE")]
+    languages: Option<Languages>,
+}
+
+impl Default for FilterArgs {
+    fn default() -> Self {
+        let FilterConfig { max_chars, max_ratio, drop_duplicates, drop_identical, drop_wrong_script } =
+            FilterConfig::default();
+        Self { max_chars, max_ratio, drop_duplicates, drop_identical, drop_wrong_script, languages: None }
+    }
+}
+
+/// The languages of both sides.
+#[derive(Clone, Debug)]
+struct Languages([String; 2]);
+
+impl FromStr for Languages {
+    type Err = String;
+
+    fn from_str(codes: &str) -> std::result::Result<Self, String> {
+        let codes: Vec<String> = codes.split(',').map(|code| code.trim().to_owned()).collect();
+        codes.try_into().map(Self).map_err(|_| "write two codes, as in en,zh".into())
+    }
 }
 
 #[derive(Debug, Args)]
@@ -167,25 +189,47 @@ impl FilterArgs {
             drop_identical: self.drop_identical,
             drop_wrong_script: self.drop_wrong_script,
         };
-        config.check().map(|()| config)
+        config.check(self.languages()).map(|()| config)
     }
 
-    /// Hands over each pair that is left.
-    fn pass(&self, pairs: Pairs, mut work: impl FnMut(Pair) -> Result<()>) -> Result<Report> {
+    /// Hands over each pair that is left, as it was read.
+    fn pass(&self, pairs: Result<Pairs>, work: impl FnMut(&Pair) -> Result<()>) -> Result<Report> {
+        self.config()?;
+        self.pass_each(pairs?, work)
+    }
+
+    fn pass_each(
+        &self,
+        pairs: impl Iterator<Item = Result<Pair>>,
+        mut work: impl FnMut(&Pair) -> Result<()>,
+    ) -> Result<Report> {
         let (config, plain) = (self.config()?, Normalization::default());
-        let languages = [0, 1].map(|side| self.languages.get(side).map_or("", String::as_str));
-        let mut filter = Filter::new(&config, &plain, languages);
+        let mut filter = Filter::new(&config, &plain, self.languages());
         for pair in pairs {
-            filter.take(pair?).map_or(Ok(()), &mut work)?;
+            let pair = pair?;
+            if filter.take(pair.clone()).is_some() {
+                work(&pair)?;
+            }
         }
         Ok(filter.report)
+    }
+
+    fn languages(&self) -> [&str; 2] {
+        self.languages.as_ref().map_or([""; 2], |Languages(codes)| codes.each_ref().map(String::as_str))
     }
 }
 
 fn check(args: &CheckArgs) -> anyhow::Result<()> {
-    let report = args.filter.pass(args.pairs.stream()?, |_| Ok(()))?;
     let test = (!args.test.is_empty()).then(|| location(&args.test).read(Gold::Ignored)).transpose()?;
-    let shared = test.as_ref().map(|test| overlaps(args.pairs.stream()?, test)).transpose()?;
+    let mut finders = test.as_ref().map(|test| Finders::new(test));
+    // Once: what is read may be a pipe. Pairs that would be left out are looked at too.
+    let pairs = args.pairs.stream()?.inspect(|pair| {
+        if let (Some(finders), Ok(pair)) = (&mut finders, pair) {
+            finders.see(pair);
+        }
+    });
+    let report = args.filter.pass_each(pairs, |_| Ok(()))?;
+    let shared = finders.map(Finders::found);
     match args.format {
         Format::Text => {
             print(&report.to_string())?;
@@ -225,41 +269,50 @@ fn told(overlap: &Overlap, all: usize, how: &str) -> String {
 }
 
 fn clean(args: &CleanArgs) -> Result<()> {
-    let written = |why| Error::io(&args.out)(why);
-    let mut out = BufWriter::new(File::create(&args.out).map_err(written)?);
-    let report = args.filter.pass(args.pairs.stream()?, |pair| write_pair(&mut out, &pair).map_err(written))?;
-    out.flush().map_err(written)?;
-    note(&format!("{}: {report}", args.out.display()));
+    if args.out.extension().is_some_and(|packed| packed == "gz" || packed == "zst") {
+        return Err(Error::Usage(format!("--out {}: what is written is plain; name a .tsv", args.out.display())));
+    }
+    // Aside, and renamed at the end: what was there stays if anything is wrong, and may be what is read.
+    let mut report = Err(Error::Model(String::new()));
+    write_aside(&args.out, |aside| {
+        let mut out = BufWriter::new(File::create(aside)?);
+        report =
+            args.filter.pass(args.pairs.stream(), |pair| write_pair(&mut out, pair).map_err(Error::io(&args.out)));
+        if report.is_err() {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        out.into_inner().map_err(|why| why.into_error())?.sync_all()
+    })
+    .or_else(|why| if report.is_err() { Ok(()) } else { Err(why) })?;
+    note(&format!("{}: {}", args.out.display(), report?));
     Ok(())
 }
 
 /// A pair as a line of a TSV; a tab inside would be one between.
-fn write_pair(out: &mut impl Write, pair: &Pair) -> std::io::Result<()> {
+fn write_pair(out: &mut impl Write, pair: &Pair) -> io::Result<()> {
     writeln!(out, "{}\t{}", pair.source.replace('\t', " "), pair.target.replace('\t', " "))
 }
 
 fn split_up(args: &SplitArgs) -> Result<()> {
-    let mut pairs = Vec::new();
-    let filter = FilterConfig::default();
-    let plain = Normalization::default();
-    let mut usable = Filter::new(&filter, &plain, ["", ""]);
-    for pair in args.pairs.stream()? {
-        pairs.extend(usable.take(pair?));
+    let files = ["train", "dev", "test"].map(|name| args.out.join(format!("{name}.tsv")));
+    if let Some(file) = files.iter().find(|file| file.exists()) {
+        return Err(Error::data(file, "this file is there already: name another folder with --out"));
     }
+    let (mut pairs, plain) = (Vec::new(), FilterArgs::default());
+    let report = plain.pass(args.pairs.stream(), |pair| {
+        pairs.push(pair.clone());
+        Ok(())
+    })?;
     let parts = split(&pairs, args.dev, args.test, args.seed)?;
     std::fs::create_dir_all(&args.out).map_err(Error::io(&args.out))?;
-    for (name, places) in [("train", parts.train), ("dev", parts.dev), ("test", parts.test)] {
-        write_part(&args.out.join(format!("{name}.tsv")), places.iter().map(|&place| &pairs[place]))?;
+    for (file, places) in files.iter().zip([&parts.train, &parts.dev, &parts.test]) {
+        let mut text = Vec::new();
+        for &place in places {
+            write_pair(&mut text, &pairs[place]).map_err(Error::io(file))?;
+        }
+        write_whole(file, &text)?;
+        note(&format!("{}: {} pairs", file.display(), places.len()));
     }
-    note(&format!("read: {}", usable.report));
+    note(&format!("read: {report}"));
     Ok(())
-}
-
-fn write_part<'a>(path: &Path, pairs: impl ExactSizeIterator<Item = &'a Pair>) -> Result<()> {
-    note(&format!("{}: {} pairs", path.display(), pairs.len()));
-    let mut text = Vec::new();
-    for pair in pairs {
-        write_pair(&mut text, pair).map_err(Error::io(path))?;
-    }
-    write_whole(path, &text)
 }

@@ -81,7 +81,9 @@ impl Console {
     /// The time that the updates up to the last one will take, at the pace so far.
     fn left(&self, step: usize) -> HumanDuration {
         let (made, left) = (step.saturating_sub(self.before), self.total.saturating_sub(step));
-        HumanDuration(self.started.elapsed().mul_f64(left as f64 / made.max(1) as f64))
+        let seconds = self.started.elapsed().as_secs_f64() * left as f64 / made.max(1) as f64;
+        // Without a limit there is no end to tell of.
+        HumanDuration(Duration::from_secs_f64(seconds.min(1e10)))
     }
 
     pub fn finish(&mut self) {

@@ -88,10 +88,12 @@ fn line((run, config, manifest): &Listed, is_latest: bool, [path, attention]: [u
     let Standing { steps, state, best } = standing(run);
     let score = |key: &str| best[key].as_f64().map_or("?".into(), |score| format!("{score:.2}"));
     format!(
-        "{} {:<path$}  {}-{}  {:<attention$}  {:>9} parameters  {steps:>6} steps, {state:<10}  dev BLEU {}  chrF {}  \
+        "{} {}{}  {}-{}  {:<attention$}  {:>9} parameters  {steps:>6} steps, {state:<10}  dev BLEU {}  chrF {}  \
          perplexity {}{}",
         if is_latest { "*" } else { " " },
-        run.path().display().to_string(),
+        run.path().display(),
+        // By how wide it is shown: Chinese takes two places a character.
+        " ".repeat(path.saturating_sub(run.path().display().to_string().width())),
         manifest.source_language,
         manifest.target_language,
         config.attention.told(),

@@ -1,5 +1,6 @@
 //! `zhuyi train`.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -42,19 +43,13 @@ pub struct TrainArgs {
 }
 
 pub fn run(args: TrainArgs, ranks: &Ranks) -> anyhow::Result<()> {
-    let before = if args.resume { unfinished(&args, ranks)? } else { None };
+    let (before, lock) = if args.resume { unfinished(&args, ranks)? } else { (None, None) };
     let config = match &before {
-        Some(before) => args.choice.over(&before.config)?,
+        Some(before) => keys::continued(&before.config, args.choice.over(&before.config)?)?,
         None => args.choice.resolve()?,
     };
-    let path = match &before {
-        Some(before) => {
-            keys::check_continues(&before.config, &config)?;
-            before.dir.path().to_path_buf()
-        }
-        None => run_path(&args, &config),
-    };
-    if ranks.leads() && before.is_none() {
+    let path = before.as_ref().map_or_else(|| run_path(&args, &config), |before| before.dir.path().to_path_buf());
+    if ranks.leads() && before.is_none() && !args.resume {
         RunDir::check_free(&path)?;
     }
     let opened = args.device.open()?;
@@ -63,24 +58,31 @@ pub fn run(args: TrainArgs, ranks: &Ranks) -> anyhow::Result<()> {
         None => prepare(&config)?,
     };
     tell_reports(&data);
-    let config = settled(config, &data, &opened, ranks)?;
+    let config = if before.is_none() { settled(config, &data, &opened, ranks)? } else { config };
     let signals = Signals::watch()?;
     let ranks = &ranks.heeding(signals.flag());
     let training = match before {
         Some(Unfinished { dir, saved: Some(saved), .. }) => {
             note(&format!("goes on after step {}", saved.step));
-            if ranks.leads() {
-                dir.write_config(&config)?;
-            }
             Training::resume(dir, &saved, &config, &data, &opened, ranks)?
         }
         Some(Unfinished { dir, .. }) => {
             note("no checkpoint was written yet: it begins from the beginning");
             Training::again(dir, &config, &data, &opened, ranks)?
         }
-        None => Training::begin(&path, &config, &data, &opened, ranks)?,
+        None => {
+            // What a kill left of the very first files is no run.
+            if args.resume && ranks.leads() && path.exists() && RunDir::check_free(&path).is_err() {
+                RunDir::remove_beginning(&path)?;
+            }
+            Training::begin(&path, &config, &data, &opened, ranks)?
+        }
     };
     let (dir, parameters) = (training.dir.clone(), training.parameters);
+    let _lock = match lock {
+        None if ranks.leads() => Some(dir.lock()?),
+        held => held,
+    };
     note(&format!(
         "model: {parameters} parameters, vocabularies of {} and {}",
         data.source.size(),
@@ -106,29 +108,24 @@ pub fn run(args: TrainArgs, ranks: &Ranks) -> anyhow::Result<()> {
     }
 }
 
-/// The run to go on with, which rank 0 reads for all; none where one is to be begun.
-fn unfinished(args: &TrainArgs, ranks: &Ranks) -> anyhow::Result<Option<Unfinished>> {
-    let found = ranks.leads().then(|| find_unfinished(args)).transpose()?;
-    let found = ranks.tell(found)?;
+/// The run to go on with, which rank 0 reads for all and keeps others from; none where one is to be begun.
+fn unfinished(args: &TrainArgs, ranks: &Ranks) -> anyhow::Result<(Option<Unfinished>, Option<File>)> {
+    let dir = if ranks.leads() { find_unfinished(args)? } else { None };
+    let lock = dir.as_ref().map(RunDir::lock).transpose()?;
+    let found = dir.map(|dir| dir.unfinished()).transpose()?;
+    let found = ranks.tell(ranks.leads().then_some(found))?;
     for why in found.iter().flat_map(|run| &run.wrong) {
-        warn(&format!("a checkpoint is passed over and removed: {why}"));
+        warn(&format!("a checkpoint is passed over: {why}"));
     }
-    Ok(found)
+    Ok((found, lock))
 }
 
-fn find_unfinished(args: &TrainArgs) -> Result<Option<Unfinished>> {
-    let dir = match &args.run {
-        Some(path) if !RunDir::is_begun(path) && args.choice.is_given() => {
-            // What a kill left of the very first files is no run, and nothing to lose.
-            if path.exists() {
-                RunDir::remove(path)?;
-            }
-            return Ok(None);
-        }
-        Some(path) => RunDir::find(Some(path), path)?,
-        None => RunDir::last_trained(Path::new(RUNS))?,
-    };
-    dir.unfinished().map(Some)
+fn find_unfinished(args: &TrainArgs) -> Result<Option<RunDir>> {
+    match &args.run {
+        Some(path) if !RunDir::is_begun(path) && args.choice.is_given() => Ok(None),
+        Some(path) => RunDir::find(Some(path), path).map(Some),
+        None => RunDir::last_trained(Path::new(RUNS)).map(Some),
+    }
 }
 
 /// Says who trains together, and on what.

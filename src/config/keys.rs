@@ -21,10 +21,7 @@ pub const KEYS: &[(&str, &str)] = &[
         "data.links",
         "links of the training pairs for train.guided_alignment, a file of Pharaoh lines; unset: data.train's third column",
     ),
-    (
-        "data.buffer",
-        "pairs that are held in memory at most; of a larger corpus the rest goes through a file in TMPDIR",
-    ),
+    ("data.buffer", "pairs that are held in memory at most; a larger corpus goes through a file in TMPDIR"),
     ("data.filter.max_chars", "pairs with more characters on a side are left out"),
     (
         "data.filter.max_ratio",
@@ -34,6 +31,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("data.filter.drop_identical", "… and those with the same text on both sides"),
     ("data.filter.drop_wrong_script", "… and those with a side that is not in its language's script"),
     ("text.joint", "one tokenizer for both sides, with the source's settings"),
+    ("text.learn_from", "pairs that vocabularies are learnt from at most, evenly spread"),
     ("text.normalize.lowercase", "lower-case the source side"),
     ("text.normalize.strip_final_punctuation", "leave out punctuation at the end of the source"),
     ("text.source.kind", "word, char, bpe or unigram"),
@@ -157,7 +155,8 @@ pub fn commented(config: &Config) -> Result<String> {
     Ok(text)
 }
 
-/// Keys that may change between two parts of one training: they say when it ends, what is told, and what is kept.
+/// Keys that may change between two parts of one training: they say where it stops, what is told, and what is kept. (A stop by
+/// a limit is scored, and a training that goes further has that score more than one that did not stop there.)
 const MAY_CHANGE: &[&str] = &[
     "train.max_epochs",
     "train.max_steps",
@@ -165,26 +164,31 @@ const MAY_CHANGE: &[&str] = &[
     "train.patience",
     "train.report_every",
     "checkpoint.every",
-    "log.tensorboard",
-    "log.pictures",
     "checkpoint.keep_last",
     "checkpoint.keep_best",
+    "log.tensorboard",
+    "log.pictures",
 ];
 
-/// Refuses to go on with training by another config than it began with, but for what may change.
+/// The config to go on with, `now`, of a run that began with another. Batches that followed from a memory budget are those
+/// of the beginning, as long as the budget is.
 ///
 /// # Errors
-/// Names each key with both values.
-pub fn check_continues(before: &Config, now: &Config) -> Result<()> {
+/// Names each key that can't change, with both values.
+pub fn continued(before: &Config, mut now: Config) -> Result<Config> {
+    if now.batch.memory.is_some() && now.batch.memory == before.batch.memory {
+        now.train.batch_sentences = before.train.batch_sentences;
+        now.train.batch_tokens = before.train.batch_tokens;
+    }
     let table = |config: &Config| Table::try_from(config).map_err(|why| Error::Config(why.to_string()));
-    let (before, now) = (table(before)?, table(now)?);
+    let (then, here) = (table(before)?, table(&now)?);
     let told = |value: Option<&Value>| value.map_or("unset".to_owned(), Value::to_string);
     let differ = KEYS.iter().map(|(key, _)| *key).filter(|key| !MAY_CHANGE.contains(key)).filter_map(|key| {
-        let (before, now) = (lookup(&before, key), lookup(&now, key));
+        let (before, now) = (lookup(&then, key), lookup(&here, key));
         (before != now).then(|| format!("{key} was {} and would be {}", told(before), told(now)))
     });
     match differ.collect::<Vec<_>>() {
-        none if none.is_empty() => Ok(()),
+        none if none.is_empty() => Ok(now),
         some => Err(Error::Usage(format!(
             "a run goes on with the settings that it began with, and {}; begin another run, or leave it out (what may \
              change: {})",

@@ -122,10 +122,15 @@ impl Config {
                 "with embedding.shared both sides have the same vectors: name them as start.target_vectors";
             return Err(Error::Config(message.into()));
         }
-        let silent = self.attention.score == ScoreKind::None || self.attention.choice == ChoiceKind::Hard;
+        if self.text.learn_from == 0 {
+            return Err(Error::Config("text.learn_from must be at least 1".into()));
+        }
+        // What is exactly 0 has no slope to learn by.
+        let silent = self.attention.score == ScoreKind::None
+            || matches!(self.attention.choice, ChoiceKind::Hard | ChoiceKind::Sparsemax);
         if self.train.guided_alignment > 0.0 && silent {
             let message = "train.guided_alignment teaches weights, and there are none to teach with attention.score \
-                           \"none\" or attention.choice \"hard\": leave one of them out";
+                           \"none\" or attention.choice \"hard\" or \"sparsemax\": leave one of them out";
             return Err(Error::Config(message.into()));
         }
         Ok(())
@@ -165,11 +170,11 @@ fn apply(table: &mut Table, setting: &str) -> Result<()> {
     Ok(())
 }
 
-/// The whole key, where one of this name stands in another section.
-fn elsewhere(name: &str, known: &[&str]) -> Option<&'static str> {
-    let keys = keys::KEYS.iter().map(|(key, _)| *key);
-    let mut others = keys.filter(|key| key.rsplit('.').next() == Some(name) && !known.contains(&name));
-    others.next()
+/// The whole key, where one section has one of this name.
+fn elsewhere(name: &str) -> Option<&'static str> {
+    let mut keys = keys::KEYS.iter().map(|(key, _)| *key).filter(|key| key.rsplit('.').next() == Some(name));
+    // One of several would send people to the wrong place.
+    keys.next().filter(|_| keys.next().is_none())
 }
 
 /// serde's message about an unknown key, with the nearest known one first.
@@ -180,7 +185,7 @@ fn explained(message: &str) -> String {
         return message.trim().replace('\n', " ");
     };
     let known: Vec<&str> = quoted.collect();
-    if let Some(key) = elsewhere(unknown, &known).filter(|_| message.starts_with("unknown field")) {
+    if let Some(key) = elsewhere(unknown).filter(|_| message.starts_with("unknown field")) {
         let section = key.rsplit_once('.').map_or("", |(section, _)| section);
         return format!("no key `{unknown}` here: did you mean `{key}`, which stands in [{section}]?");
     }

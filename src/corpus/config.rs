@@ -24,8 +24,8 @@ pub struct DataConfig {
     pub target_language: String,
     /// The links of the training pairs, a file of Pharaoh lines; without it the third column of a TSV.
     pub links: Option<String>,
-    /// Pairs that are held in memory at most: of a larger corpus the rest lies in a nameless file in the system's folder for
-    /// temporary files, and batches are mixed among this many.
+    /// Pairs that are held in memory at most: a larger corpus lies in a nameless file in the system's folder for temporary
+    /// files, and batches are mixed among this many.
     pub buffer: usize,
     /// Which pairs are not trained on.
     pub filter: FilterConfig,
@@ -56,7 +56,7 @@ impl DataConfig {
         if self.buffer == 0 {
             return Err(Error::Config("data.buffer must be at least 1".into()));
         }
-        self.filter.check()?;
+        self.filter.check([&self.source_language, &self.target_language])?;
         let (train, dev) = (self.train.collection(), self.dev.collection());
         match (train, dev) {
             (None, Some(_)) => {

@@ -46,11 +46,17 @@ impl FilterConfig {
     ///
     /// # Errors
     /// Names the key and what it may be.
-    pub fn check(&self) -> Result<()> {
-        if self.max_ratio == 0.0 || self.max_ratio.is_finite() && self.max_ratio >= 1.0 {
-            return Ok(());
+    pub fn check(&self, languages: [&str; 2]) -> Result<()> {
+        if self.max_ratio != 0.0 && !(self.max_ratio.is_finite() && self.max_ratio >= 1.0) {
+            return Err(Error::Config("data.filter.max_ratio must be at least 1, or 0 for no limit".into()));
         }
-        Err(Error::Config("data.filter.max_ratio must be at least 1, or 0 for no limit".into()))
+        match languages.iter().find(|language| self.drop_wrong_script && !script::is_known(language)) {
+            None => Ok(()),
+            Some(language) => Err(Error::Config(format!(
+                "drop_wrong_script needs both languages, as ISO 639 codes, and how `{language}` is written is not known: set \
+                 data.source_language and data.target_language (--languages), or leave it out"
+            ))),
+        }
     }
 }
 
@@ -144,10 +150,13 @@ impl<'a> Filter<'a> {
         if drop_identical && pair.source == pair.target {
             return Some("the same text on both sides".into());
         }
-        let names = ["source", "target"].into_iter().zip(self.languages).zip(sides);
-        let wrong = names.into_iter().find(|((_, language), text)| script::is_wrong(text, language));
-        if let Some(((side, language), _)) = wrong.filter(|_| drop_wrong_script) {
-            return Some(format!("a {side} that is not in the script of `{language}`"));
+        if drop_wrong_script {
+            let mut sided = ["source", "target"].into_iter().zip(self.languages).zip(sides);
+            if let Some(((side, language), _)) =
+                sided.find(|((_, language), text)| script::is_wrong(text, language))
+            {
+                return Some(format!("a {side} that is not in the script of `{language}`"));
+            }
         }
         let mut hash = DefaultHasher::new();
         (&pair.source, &pair.target).hash(&mut hash);
@@ -242,7 +251,10 @@ mod tests {
             [(script("target", "zh"), 1, 4), (script("source", "en"), 1, 5)]
         );
         for wrong in [0.5, -1.0, f64::NAN, f64::INFINITY] {
-            assert!(FilterConfig { max_ratio: wrong, ..off.clone() }.check().is_err(), "{wrong}");
+            assert!(FilterConfig { max_ratio: wrong, ..off.clone() }.check(["", ""]).is_err(), "{wrong}");
         }
+        let script = FilterConfig { drop_wrong_script: true, ..off };
+        assert!(script.check(["eng", "zh"]).is_ok());
+        assert!(script.check(["en", ""]).unwrap_err().to_string().contains("how `` is written is not known"));
     }
 }

@@ -60,6 +60,25 @@ impl Location {
         }
     }
 
+    /// Refuses what can't be read several times, as preparing training does.
+    ///
+    /// # Errors
+    /// Names it. What is not there is told when it is opened.
+    pub fn check_files(&self, name: &str) -> Result<()> {
+        let paths = match self {
+            Self::Tsv(name) if collection(name).is_some() => return Ok(()),
+            Self::Tsv(name) => vec![expand(name)?],
+            Self::Files(both) => both.iter().map(|path| expand(path)).collect::<Result<_>>()?,
+        };
+        match paths.iter().find(|path| path.exists() && !path.is_file()) {
+            None => Ok(()),
+            Some(path) => {
+                let message = format!("data.{name} is read several times: name a file, not a folder or a pipe");
+                Err(Error::data(path, message))
+            }
+        }
+    }
+
     /// The same at once.
     ///
     /// # Errors

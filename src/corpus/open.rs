@@ -16,11 +16,28 @@ use crate::error::{Error, Result};
 /// What the system says.
 pub fn open(path: &Path) -> Result<Box<dyn Read + Send>> {
     let file = BufReader::with_capacity(AT_ONCE, File::open(path).map_err(Error::io(path))?);
-    Ok(match path.extension().and_then(|extension| extension.to_str()) {
+    Ok(match packing(path).as_deref() {
         Some("gz") => Box::new(MultiGzDecoder::new(file)),
         Some("zst") => Box::new(Frames { file, decoder: FrameDecoder::new(), inside: false }),
         _ => Box::new(file),
     })
+}
+
+/// How the name of a file says that it is packed.
+fn packing(path: &Path) -> Option<String> {
+    let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+    ["gz", "zst"].contains(&extension.as_str()).then_some(extension)
+}
+
+/// What went wrong while a file was read: if it is packed, most likely in unpacking.
+pub(super) fn failed(path: &Path) -> impl FnOnce(io::Error) -> Error {
+    let path = path.to_path_buf();
+    move |why| match packing(&path) {
+        Some(packing) => {
+            Error::data(path, format!("can't be unpacked ({why}): it is cut off, damaged, or no .{packing} file"))
+        }
+        None => Error::io(path)(why),
+    }
 }
 
 /// Bytes that are asked of the system at once.
@@ -39,7 +56,10 @@ impl<R: BufRead> Read for Frames<R> {
             if self.inside && self.decoder.can_collect() > 0 {
                 return self.decoder.read(buffer);
             }
-            if self.inside && !self.decoder.is_finished() {
+            if self.inside && self.decoder.is_finished() {
+                self.leave()?;
+            }
+            if self.inside {
                 let one = BlockDecodingStrategy::UptoBlocks(1);
                 self.decoder.decode_blocks(&mut self.file, one).map_err(io::Error::other)?;
             } else if self.file.fill_buf()?.is_empty() {
@@ -52,6 +72,16 @@ impl<R: BufRead> Read for Frames<R> {
 }
 
 impl<R: BufRead> Frames<R> {
+    /// Ends a frame; one that has a checksum has the right one.
+    fn leave(&mut self) -> io::Result<()> {
+        self.inside = false;
+        let (told, found) = (self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum());
+        if told.is_some() && told != found {
+            return Err(io::Error::other("a checksum is wrong"));
+        }
+        Ok(())
+    }
+
     /// Begins the next frame; false for one that holds nothing to read.
     fn enter(&mut self) -> io::Result<bool> {
         match self.decoder.init(&mut self.file) {
@@ -109,8 +139,15 @@ mod tests {
 
     #[test]
     fn files_that_were_cut_off_or_are_something_else_are_errors() {
-        for (name, packed) in [("a.gz", gz(&"abc\n".repeat(1000))), ("a.zst", zst(&"abc\n".repeat(1000)))] {
+        let text: String = (0..1000).map(|i| format!("{i} 猫\n")).collect();
+        for (name, packed) in [("a.gz", gz(&text)), ("a.zst", zst(&text))] {
             assert!(read(name, &packed[..packed.len() - 9]).is_err(), "{name}");
+            // A single bit: of what unpacks all the same the checksum is wrong.
+            for at in (packed.len() / 2..packed.len() - 4).step_by(97) {
+                let mut damaged = packed.clone();
+                damaged[at] ^= 4;
+                assert!(read(name, &damaged).is_err(), "{name}: {at}");
+            }
             assert!(read(name, b"plain text\n").is_err(), "{name}");
         }
     }

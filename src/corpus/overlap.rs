@@ -2,15 +2,16 @@
 
 use std::collections::HashMap;
 
-use super::{Pair, Pairs};
-use crate::error::Result;
+use unicode_normalization::UnicodeNormalization;
+
+use super::Pair;
 
 /// How texts are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Likeness {
     /// Character by character.
     Exact,
-    /// Letters and digits alone, lower case: not space, punctuation or form.
+    /// Letters and digits alone, lower case, in one form (NFKC): not space, punctuation, width or composition.
     Normalized,
 }
 
@@ -27,17 +28,29 @@ pub struct Overlap {
     pub first_line: usize,
 }
 
-/// The overlaps of training data, which is read once, with a test set, exact and after normalising.
-///
-/// # Errors
-/// What can't be read.
-pub fn overlaps(training: Pairs, test: &[Pair]) -> Result<[Overlap; 2]> {
-    let mut finders = [Likeness::Exact, Likeness::Normalized].map(|likeness| Finder::new(test, likeness));
-    for pair in training {
-        let pair = pair?;
-        finders.iter_mut().for_each(|finder| finder.see(&pair));
+/// Finds what pairs that come by have in common with a test set, exactly and after normalising.
+#[derive(Debug)]
+pub struct Finders<'a> {
+    test: &'a [Pair],
+    finders: [Finder; 2],
+}
+
+impl<'a> Finders<'a> {
+    /// Before the first pair.
+    pub fn new(test: &'a [Pair]) -> Self {
+        let finders = [Likeness::Exact, Likeness::Normalized].map(|likeness| Finder::new(test, likeness));
+        Self { test, finders }
     }
-    Ok(finders.map(|finder| finder.found(test)))
+
+    /// A pair comes by.
+    pub fn see(&mut self, pair: &Pair) {
+        self.finders.iter_mut().for_each(|finder| finder.see(pair));
+    }
+
+    /// After the last one: exact, and after normalising.
+    pub fn found(self) -> [Overlap; 2] {
+        self.finders.map(|finder| finder.found(self.test))
+    }
 }
 
 /// A text as it is compared.
@@ -45,7 +58,7 @@ pub fn key(text: &str, likeness: Likeness) -> String {
     match likeness {
         Likeness::Exact => text.trim().to_owned(),
         Likeness::Normalized => {
-            text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+            text.nfkc().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).nfkc().collect()
         }
     }
 }
@@ -53,6 +66,7 @@ pub fn key(text: &str, likeness: Likeness) -> String {
 /// Places in the test set by the text of a side.
 type Places = HashMap<String, Vec<usize>>;
 
+#[derive(Debug)]
 struct Finder {
     likeness: Likeness,
     sides: [Places; 2],
@@ -113,11 +127,19 @@ mod tests {
     fn what_is_shared_is_counted_by_side_and_by_pair() {
         let training = [("Hello.", "你好。"), ("A cat", "一只猫"), ("Good day", "日安"), ("", "x")];
         let test = [("Hello.", "您好。"), ("hello", "你好"), ("new", "新"), ("a cat!", "一只狗"), ("", "空")];
-        let training = || -> Pairs { Box::new(pairs(&training).into_iter().map(Ok)) };
-        let [exact, normalized] = overlaps(training(), &pairs(&test)).unwrap();
+        let overlaps = |test: &[Pair]| {
+            let mut finders = Finders::new(test);
+            pairs(&training).iter().for_each(|pair| finders.see(pair));
+            finders.found()
+        };
+        let [exact, normalized] = overlaps(&pairs(&test));
         assert_eq!(exact, Overlap { sources: 1, targets: 0, pairs: 0, first_line: 1 });
         assert_eq!(normalized, Overlap { sources: 3, targets: 1, pairs: 1, first_line: 2 });
-        let [none, _] = overlaps(training(), &pairs(&[("nothing", "没有")])).unwrap();
+        // Width and composition are form.
+        let [exact, normalized] = overlaps(&pairs(&[("ＧＯＯＤ\u{3000}day", "x"), ("neu", "日安")]));
+        assert_eq!((exact.sources, exact.targets, normalized.sources), (0, 2, 1));
+        assert_eq!(key("cafe\u{301}", Likeness::Normalized), key("CAFÉ!", Likeness::Normalized));
+        let [none, _] = overlaps(&pairs(&[("nothing", "没有")]));
         assert_eq!(none, Overlap::default());
     }
 }

@@ -4,7 +4,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::open::open;
+use super::open::{failed, open};
 use super::{Pair, Pairs};
 use crate::alignment::{SentenceLinks, links};
 use crate::error::{Error, Result};
@@ -44,7 +44,7 @@ impl Lines {
 
     fn line(&mut self, bytes: &mut BufReader<Box<dyn Read + Send>>) -> Result<Option<String>> {
         let mut line = Vec::new();
-        bytes.take(LONGEST).read_until(b'\n', &mut line).map_err(Error::io(&self.path))?;
+        bytes.take(LONGEST).read_until(b'\n', &mut line).map_err(failed(&self.path))?;
         self.number += usize::from(!line.is_empty());
         match line.pop() {
             None => return Ok(None),
@@ -119,10 +119,10 @@ impl Iterator for Zipped {
             (Some(Err(why)), _) | (_, Some(Err(why))) => Err(why),
             // One of them is at its end; how long is the other?
             (Some(Ok(_)), None) | (None, Some(Ok(_))) => {
-                let counts = self.0.each_mut().map(|lines| {
-                    lines.for_each(drop);
-                    lines.number
-                });
+                if let Some(why) = self.0.iter_mut().flatten().find_map(Result::err) {
+                    return Some(Err(why));
+                }
+                let counts = self.0.each_ref().map(|lines| lines.number);
                 Err(uneven(self.0.each_ref().map(|lines| lines.path.as_path()), counts))
             }
         };

@@ -2,35 +2,48 @@
 
 use unicode_script::{Script, UnicodeScript};
 
-/// The scripts of languages that are not written in Latin letters, by ISO 639 code.
+/// The scripts of languages that are not written in Latin letters, by ISO 639 codes of two and three letters.
 const OTHERS: &[(&[&str], &[Script])] = &[
-    (&["zh", "yue", "cmn", "wuu", "lzh"], &[Script::Han, Script::Bopomofo]),
-    (&["ja"], &[Script::Han, Script::Hiragana, Script::Katakana]),
-    (&["ko"], &[Script::Hangul, Script::Han]),
-    (&["ru", "uk", "be", "bg", "mk", "kk", "ky", "mn", "tg"], &[Script::Cyrillic]),
-    (&["sr"], &[Script::Cyrillic, Script::Latin]),
-    (&["el"], &[Script::Greek]),
-    (&["he", "yi"], &[Script::Hebrew]),
-    (&["ar", "fa", "ur", "ps", "ug"], &[Script::Arabic]),
-    (&["hi", "mr", "ne", "sa"], &[Script::Devanagari]),
-    (&["bn", "as"], &[Script::Bengali]),
-    (&["ta"], &[Script::Tamil]),
-    (&["te"], &[Script::Telugu]),
-    (&["th"], &[Script::Thai]),
-    (&["lo"], &[Script::Lao]),
-    (&["km"], &[Script::Khmer]),
-    (&["my"], &[Script::Myanmar]),
-    (&["ka"], &[Script::Georgian]),
-    (&["hy"], &[Script::Armenian]),
-    (&["am", "ti"], &[Script::Ethiopic]),
+    (&["zh", "zho", "yue", "cmn", "wuu", "lzh"], &[Script::Han, Script::Bopomofo]),
+    (&["ja", "jpn"], &[Script::Han, Script::Hiragana, Script::Katakana]),
+    (&["ko", "kor"], &[Script::Hangul, Script::Han]),
+    (
+        &[
+            "ru", "rus", "uk", "ukr", "be", "bel", "bg", "bul", "mk", "mkd", "kk", "kaz", "ky", "kir", "mn",
+            "mon", "tg", "tgk",
+        ],
+        &[Script::Cyrillic],
+    ),
+    (&["sr", "srp"], &[Script::Cyrillic, Script::Latin]),
+    (&["el", "ell"], &[Script::Greek]),
+    (&["he", "heb", "yi", "yid"], &[Script::Hebrew]),
+    (&["ar", "ara", "fa", "fas", "pes", "ur", "urd", "ps", "pus", "ug", "uig"], &[Script::Arabic]),
+    (&["hi", "hin", "mr", "mar", "ne", "nep", "sa", "san"], &[Script::Devanagari]),
+    (&["bn", "ben", "as", "asm"], &[Script::Bengali]),
+    (&["ta", "tam"], &[Script::Tamil]),
+    (&["te", "tel"], &[Script::Telugu]),
+    (&["th", "tha"], &[Script::Thai]),
+    (&["lo", "lao"], &[Script::Lao]),
+    (&["km", "khm"], &[Script::Khmer]),
+    (&["my", "mya"], &[Script::Myanmar]),
+    (&["ka", "kat"], &[Script::Georgian]),
+    (&["hy", "hye"], &[Script::Armenian]),
+    (&["am", "amh", "ti", "tir"], &[Script::Ethiopic]),
 ];
 
 /// Languages that are written in Latin letters, of those that corpora are made of.
 const LATIN: &[&str] = &[
-    "en", "de", "fr", "es", "it", "pt", "nl", "pl", "cs", "sk", "sl", "hr", "hu", "ro", "sv", "da", "no", "nb",
-    "nn", "is", "fi", "et", "lv", "lt", "tr", "vi", "id", "ms", "tl", "sw", "eu", "ca", "gl", "ga", "cy", "mt",
-    "sq", "af", "eo", "la", "az", "uz",
+    "en", "eng", "de", "deu", "fr", "fra", "es", "spa", "it", "ita", "pt", "por", "nl", "nld", "pl", "pol", "cs",
+    "ces", "sk", "slk", "sl", "slv", "hr", "hrv", "hu", "hun", "ro", "ron", "sv", "swe", "da", "dan", "no", "nor",
+    "nb", "nob", "nn", "nno", "is", "isl", "fi", "fin", "et", "est", "lv", "lav", "lt", "lit", "tr", "tur", "vi",
+    "vie", "id", "ind", "ms", "msa", "tl", "tgl", "sw", "swa", "eu", "eus", "ca", "cat", "gl", "glg", "ga", "gle",
+    "cy", "cym", "mt", "mlt", "sq", "sqi", "af", "afr", "eo", "epo", "la", "lat", "az", "aze", "uz", "uzb",
 ];
+
+/// Whether it is known how a language is written.
+pub fn is_known(language: &str) -> bool {
+    of(language).is_some()
+}
 
 /// The scripts of a language (an ISO 639 code, which a country may follow); nothing if it is not known.
 fn of(language: &str) -> Option<&'static [Script]> {
@@ -68,6 +81,7 @@ mod tests {
             ("コーヒー", "zh", true),
             ("Привет", "ru", false),
             ("Привет", "de-AT", true),
+            ("Привет", "eng", true),
             ("42 + 1", "ru", false),
             ("Привет", "", false),
             ("Привет", "tlh", false),

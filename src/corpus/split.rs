@@ -42,7 +42,8 @@ pub fn split(pairs: &[Pair], dev: usize, test: usize, seed: u64) -> Result<Split
     for (name, part, asked) in [("dev", &mut split.dev, dev), ("test", &mut split.test, test)] {
         if part.len() < asked {
             return Err(Error::Config(format!(
-                "only {} pairs for the {name} part share no sentence with the others, and {asked} were asked for: ask for fewer",
+                "only {} pairs are left for the {name} part, and {asked} were asked for: what shares sentences with much else, \
+                 more than a tenth of a part, stays with the training data; ask for fewer",
                 part.len()
             )));
         }
@@ -137,7 +138,7 @@ mod tests {
     fn more_than_there_is_is_refused() {
         let pairs: Vec<Pair> = (0..50).map(|i| pair(format!("s{i}"), "the same".into())).collect();
         let told = split(&pairs, 5, 5, 1).unwrap_err().to_string();
-        assert!(told.contains("only 0 pairs for the dev part"), "{told}");
+        assert!(told.contains("only 0 pairs are left for the dev part"), "{told}");
         let apart: Vec<Pair> = (0..10).map(|i| pair(format!("s{i}"), format!("t{i}"))).collect();
         assert!(split(&apart, 5, 5, 1).unwrap_err().to_string().contains("no pair is left to train on"));
     }

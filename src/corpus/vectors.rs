@@ -7,11 +7,16 @@ use std::path::Path;
 use super::read::Lines;
 use crate::error::{Error, Result};
 
-/// The vectors of the words that are wanted; those of a file with more words than memory has room for are passed over.
+/// Refuses a file that does not begin as vectors of this size do.
 ///
 /// # Errors
-/// A file that is of another form, or vectors that are not `size` long.
-pub fn read(path: &Path, size: usize, wanted: impl Fn(&str) -> bool) -> Result<HashMap<String, Vec<f32>>> {
+/// Names what is wrong.
+pub fn check(path: &Path, size: usize) -> Result<()> {
+    begin(path, size).map(|_| ())
+}
+
+/// The lines after the first, and how many words that promises.
+fn begin(path: &Path, size: usize) -> Result<(Lines, usize)> {
     let mut lines = Lines::open(path)?;
     let first = lines.next().transpose()?.unwrap_or_default();
     let counts: Vec<Option<usize>> = first.split_whitespace().map(|number| number.parse().ok()).collect();
@@ -23,10 +28,22 @@ pub fn read(path: &Path, size: usize, wanted: impl Fn(&str) -> bool) -> Result<H
         let message = format!("vectors of {length} numbers, but embedding.size is {size}: set it to {length}");
         return Err(Error::line(path, 1, message));
     }
+    Ok((lines, words))
+}
+
+/// The vectors of the words that are wanted; those of a file with more words than memory has room for are passed over.
+///
+/// # Errors
+/// A file that is of another form, or vectors that are not `size` long.
+pub fn read(path: &Path, size: usize, wanted: impl Fn(&str) -> bool) -> Result<HashMap<String, Vec<f32>>> {
+    let (mut lines, words) = begin(path, size)?;
     let mut found = HashMap::new();
     let mut read = 0;
-    for (number, line) in (2..).zip(lines) {
+    for (number, line) in (2..).zip(&mut lines) {
         let line = line?;
+        if line.trim().is_empty() {
+            continue;
+        }
         // A word may hold other spaces: fastText has some with U+00A0.
         let mut columns = line.trim_end_matches(' ').split(' ');
         let word = columns.next().unwrap_or_default();
@@ -42,7 +59,8 @@ pub fn read(path: &Path, size: usize, wanted: impl Fn(&str) -> bool) -> Result<H
         found.insert(word.to_owned(), vector);
     }
     if read != words {
-        let message = format!("{read} words, but its first line says {words}: was it cut off?");
+        let hint = if read < words { "was it cut off?" } else { "is the first line right?" };
+        let message = format!("{read} words, but its first line says {words}: {hint}");
         return Err(Error::data(path, message));
     }
     Ok(found)

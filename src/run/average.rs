@@ -8,6 +8,7 @@ use burn::tensor::Device;
 use super::RunDir;
 use super::weights::Weights;
 use crate::error::{Error, Result};
+use crate::model::Vocabularies;
 use crate::train::average::mixed;
 
 /// Which models of a run.
@@ -26,9 +27,12 @@ impl RunDir {
     /// Fewer models than were asked for, or none; a directory that holds something; what the system refuses.
     pub fn average(&self, kept: Kept, n: usize, out: &Path) -> Result<Vec<usize>> {
         Self::check_free(out)?;
-        let loaded = self.load(&Device::flex())?;
+        let (config, manifest) = self.read_manifest()?;
+        let [source, target] = self.tokenizers()?;
+        let vocabularies = Vocabularies { source: source.size(), target: target.size() };
+        let blank = config.model().blank(vocabularies, &Device::flex())?;
         let files = self.kept(kept)?;
-        if n == 0 || files.len() < n {
+        if files.len() < n {
             let key = match kept {
                 Kept::Best => "checkpoint.keep_best",
                 Kept::Last => "checkpoint.keep_last",
@@ -39,16 +43,14 @@ impl RunDir {
         }
         let mut mean = None;
         for (place, (_, path)) in files.iter().take(n).enumerate() {
-            let blank = loaded.model.clone();
-            let model = Weights::open(path)?.fill(blank).map_err(|why| Error::data(path, why))?;
+            let model = Weights::open(path)?.fill(blank.clone()).map_err(|why| Error::data(path, why))?;
             mean = Some(match mean {
                 None => model,
                 Some(mean) => mixed(mean, &model, place as f64 / (place + 1) as f64),
             });
         }
         let out = Self::create(out)?;
-        let parameters = loaded.manifest.parameters;
-        out.write_start(&loaded.config, &loaded.source, &loaded.target, parameters)?;
+        out.write_start(&config, &source, &target, manifest.parameters)?;
         if let Some(mean) = &mean {
             out.save_model(mean)?;
         }

@@ -50,6 +50,8 @@ struct Numbers {
     version: String,
     /// A digest of the data.
     data: String,
+    /// Processes, and cores of each: by them batches are dealt out.
+    team: [usize; 2],
     /// How many moves the optimizer has made with each parameter.
     moves: BTreeMap<String, usize>,
     progress: Progress,
@@ -65,61 +67,84 @@ pub struct Saved {
 }
 
 impl RunDir {
-    /// Writes a checkpoint, and removes all but the `keep` newest ones. `data` is a digest of what is trained on.
+    /// Writes a checkpoint and removes all but this one and, of those that were due, the newest, `keep` in all: so that one
+    /// that was written because somebody stopped training takes nobody's place. `data` is a digest of what is trained on.
     ///
     /// # Errors
     /// What the system refuses; the checkpoints before are then still there.
-    pub(super) fn write_checkpoint(&self, state: &State, data: &str, keep: usize) -> Result<()> {
+    pub(super) fn write_checkpoint(&self, state: &State, data: &str, team: [usize; 2], keep: usize) -> Result<()> {
         let step = state.progress.step;
         let (place, aside) = (self.checkpoint(step), self.beside(step, PART));
-        if let Err(why) = write_files(&aside, state, data) {
+        if let Err(why) = write_files(&aside, state, data, team) {
             // Best effort: what is half must not stay, but the first error is the one to tell.
             let _ = fs::remove_dir_all(&aside);
-            let whole = match self.checkpoints().last() {
-                Some(step) => format!("the checkpoint of step {step} is whole: make room and go on with --resume"),
-                None => "no checkpoint was written before".into(),
-            };
-            return Err(Error::data(&place, format!("the checkpoint can't be written ({why}); {whole}")));
+            return Err(Error::data(
+                &place,
+                format!("the checkpoint can't be written ({})", self.with_way_out(&why)),
+            ));
         }
         if place.exists() {
             // One of the same update, before it was scored for the last time.
             fs::rename(&place, self.beside(step, OLD)).map_err(Error::io(&place))?;
         }
         fs::rename(&aside, &place).and_then(|()| sync(&self.0.join(CHECKPOINTS))).map_err(Error::io(&place))?;
-        let steps = self.checkpoints();
-        for &step in steps.iter().rev().skip(keep.max(1)) {
-            let aside = self.beside(step, REMOVED);
-            fs::rename(self.checkpoint(step), &aside).map_err(Error::io(&aside))?;
+        let due = state.progress.due.iter().rev().filter(|&&other| other != step).take(keep.saturating_sub(1));
+        let kept: Vec<usize> = due.copied().chain([step]).collect();
+        for other in self.checkpoints().into_iter().filter(|other| !kept.contains(other)) {
+            self.discard(other)?;
         }
         self.sweep()
+    }
+
+    /// What went wrong, and, if it was room, what is kept and how to go on.
+    pub(super) fn with_way_out(&self, why: &Error) -> String {
+        let full = matches!(why, Error::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull);
+        match self.checkpoints().last() {
+            Some(step) if full => {
+                format!("{why}; the checkpoint of step {step} is kept: make room and go on with --resume")
+            }
+            _ => why.to_string(),
+        }
+    }
+
+    fn discard(&self, step: usize) -> Result<()> {
+        let aside = self.beside(step, REMOVED);
+        fs::rename(self.checkpoint(step), &aside).map_err(Error::io(&aside))
+    }
+
+    /// Removes all checkpoints, of a training that nobody will go on with.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub fn forget_checkpoints(&self) -> Result<()> {
+        let folder = self.0.join(CHECKPOINTS);
+        if folder.exists() { fs::remove_dir_all(&folder).map_err(Error::io(&folder)) } else { Ok(()) }
     }
 
     /// The updates after which there are checkpoints, in order.
     pub fn checkpoints(&self) -> Vec<usize> {
         let entries = fs::read_dir(self.0.join(CHECKPOINTS)).into_iter().flatten().flatten();
+        let step =
+            |name: &str| name.strip_suffix(OLD).map_or(name, |name| name.trim_end_matches('.')).parse().ok();
         let mut steps: Vec<usize> =
-            entries.filter_map(|entry| entry.file_name().to_string_lossy().parse().ok()).collect();
+            entries.filter_map(|entry| step(&entry.file_name().to_string_lossy())).collect();
         steps.sort_unstable();
+        steps.dedup();
         steps
     }
 
-    /// The newest checkpoint that is whole, with what is wrong with newer ones, which are removed; also removes what a kill left
-    /// of others.
+    /// The newest checkpoint that is whole, with what is wrong with newer ones. Changes nothing.
     ///
     /// # Errors
-    /// What the system refuses; checkpoints of which none is whole, which are left as they are.
+    /// What the system refuses; checkpoints of which none is whole.
     pub(super) fn last_checkpoint(&self) -> Result<(Option<Saved>, Vec<String>)> {
-        self.sweep()?;
         let mut wrong = Vec::new();
         for step in self.checkpoints().into_iter().rev() {
             match self.read_checkpoint(step) {
-                Ok(saved) => {
-                    for newer in self.checkpoints().into_iter().filter(|&other| other > step) {
-                        let aside = self.beside(newer, REMOVED);
-                        fs::rename(self.checkpoint(newer), &aside).map_err(Error::io(&aside))?;
-                    }
-                    self.sweep()?;
-                    return Ok((Some(saved), wrong));
+                Ok(saved) => return Ok((Some(saved), wrong)),
+                // Not a word about the checkpoint: the disk, or who may read it.
+                Err(Error::Io { path, source }) if source.kind() != io::ErrorKind::NotFound => {
+                    return Err(Error::Io { path, source });
                 }
                 Err(why) => wrong.push(why.to_string()),
             }
@@ -128,6 +153,18 @@ impl RunDir {
             None => Ok((None, Vec::new())),
             Some(why) => Err(Error::Model(format!("no checkpoint is whole ({why}): begin another run"))),
         }
+    }
+
+    /// Removes checkpoints of later updates, from which nobody will go on, and what a kill left of others.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub(super) fn discard_after(&self, step: usize) -> Result<()> {
+        self.sweep()?;
+        for newer in self.checkpoints().into_iter().filter(|&other| other > step) {
+            self.discard(newer)?;
+        }
+        self.sweep()
     }
 
     /// The file of a checkpoint's weights.
@@ -167,12 +204,15 @@ impl RunDir {
         Ok(())
     }
 
+    /// Where a checkpoint is: aside, if the program ended while another was about to take its place.
     fn checkpoint(&self, step: usize) -> PathBuf {
-        self.0.join(CHECKPOINTS).join(step.to_string())
+        let place = self.0.join(CHECKPOINTS).join(step.to_string());
+        let aside = place.with_extension(OLD);
+        if !place.exists() && aside.exists() { aside } else { place }
     }
 
     fn beside(&self, step: usize, kind: &str) -> PathBuf {
-        self.checkpoint(step).with_extension(kind)
+        self.0.join(CHECKPOINTS).join(step.to_string()).with_extension(kind)
     }
 }
 
@@ -195,6 +235,11 @@ impl Saved {
     /// The updates after which the models that are kept were scored, the best first.
     pub(super) fn kept(&self) -> Result<Vec<usize>> {
         Ok(self.numbers()?.progress.kept.iter().map(|(step, _)| *step).collect())
+    }
+
+    /// On how many processes of how many cores it was trained.
+    pub(super) fn team(&self) -> Result<[usize; 2]> {
+        Ok(self.numbers()?.team)
     }
 
     fn numbers(&self) -> Result<Numbers> {
@@ -227,7 +272,7 @@ impl Saved {
 }
 
 /// Writes the files of a checkpoint into a new folder; all are on the disk when this returns.
-fn write_files(folder: &Path, state: &State, data: &str) -> Result<()> {
+fn write_files(folder: &Path, state: &State, data: &str, team: [usize; 2]) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder).map_err(Error::io(folder))?;
     }
@@ -244,6 +289,7 @@ fn write_files(folder: &Path, state: &State, data: &str) -> Result<()> {
         format: FORMAT,
         version: env!("CARGO_PKG_VERSION").into(),
         data: data.into(),
+        team,
         moves: state.optimizer.moves(&state.model),
         progress: state.progress.clone(),
     };

@@ -13,8 +13,7 @@ use crate::train::batch::Lengths;
 /// What the program needs for itself, tokenizers and search included, in bytes.
 const PROGRAM: f64 = 96e6;
 
-/// The config with its memory budget turned into `train.batch_tokens`: what a run's config says, so that it goes on alike on
-/// another machine. Without a budget the same config. Of several processes each gets the budget.
+/// The config with the `train.batch_tokens` that its memory budget has room for. Without a budget the same config. Of several processes each gets the budget.
 ///
 /// # Errors
 /// A budget that the model alone, or the longest pair, does not fit into: with what would do.
@@ -38,7 +37,6 @@ pub fn settled(config: Config, data: &Prepared, opened: &Opened, ranks: &Ranks) 
         )));
     }
     let mut config = config;
-    config.batch.memory = None;
     config.train.batch_sentences = None;
     config.train.batch_tokens = Some(tokens.saturating_mul(ranks.size()).min(corpus.tokens.max(longest)));
     Ok(config)
@@ -119,7 +117,7 @@ mod tests {
         let (small, twice) = (tokens("150MB"), tokens("0.2GB"));
         assert!(small > 100 && 2 * twice > 3 * small && twice < 20_000, "{small} {twice}");
         let settled = with("150MB").unwrap();
-        assert_eq!((settled.batch.memory, settled.train.batch_sentences), (None, None));
+        assert_eq!((settled.batch.memory.as_deref(), settled.train.batch_sentences), (Some("150MB"), None));
         // Never more than there is.
         assert_eq!(tokens("100GiB"), tokens("200GB"));
         let told = with("10MB").unwrap_err().to_string();

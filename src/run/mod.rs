@@ -6,7 +6,7 @@
 //!   manifest.json        format, version, direction, hashes of the tokenizers, parameters
 //!   tokenizer/{source,target}.json
 //!   model.safetensors    the best model so far
-//!   best/<step>.safetensors   the best models, by the updates after which they were scored, where more than one is kept
+//!   best/<step>.safetensors   the best model again, and those that `checkpoint.keep_best` keeps, by their updates
 //!   checkpoints/<step>/  all that training needs to go on ([`checkpoint`])
 //!   log.jsonl            one event a line
 //!   tensorboard/         the same as curves, and alignment pictures, where the config says so
@@ -35,7 +35,7 @@ pub use read::{Loaded, Unfinished};
 pub use start::prepare;
 pub use training::{Training, Watch};
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -60,8 +60,10 @@ const SOURCE_TOKENIZER: &str = "tokenizer/source.json";
 const TARGET_TOKENIZER: &str = "tokenizer/target.json";
 const MODEL: &str = "model.safetensors";
 const LOG: &str = "log.jsonl";
+/// Held by the process that trains.
+const LOCK: &str = "lock";
 const CHECKPOINTS: &str = "checkpoints";
-/// The models that `checkpoint.keep_best` keeps.
+/// The best model, by its update, and those that `checkpoint.keep_best` keeps.
 const BEST: &str = "best";
 /// Only in the runs of an ablation.
 const JUDGEMENT: &str = "judgement.json";
@@ -110,6 +112,9 @@ impl RunDir {
     /// # Errors
     /// Names it, and the way out.
     pub fn check_free(path: &Path) -> Result<()> {
+        if path.is_file() {
+            return Err(Error::data(path, "this is a file; name a directory for the run"));
+        }
         let filled = fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
         if filled {
             let message = "there is something in this directory already: name another, or go on with --resume";
@@ -245,14 +250,15 @@ impl RunDir {
         weights::write(&self.0.join(MODEL), weights::of(model))
     }
 
-    /// Saves one of the best models beside the best, by the updates after which it was scored.
+    /// Saves one of the best models, by the updates after which it was scored; its file.
     ///
     /// # Errors
     /// What the system refuses.
-    fn keep_model(&self, step: usize, model: &Seq2Seq) -> Result<()> {
+    fn keep_model(&self, step: usize, model: &Seq2Seq) -> Result<PathBuf> {
         let folder = self.0.join(BEST);
         fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
-        weights::write(&folder.join(format!("{step}.safetensors")), weights::of(model))
+        let file = folder.join(format!("{step}.safetensors"));
+        weights::write(&file, weights::of(model)).map(|()| file)
     }
 
     /// Removes all of those models but these.
@@ -319,16 +325,52 @@ impl RunDir {
         write_whole(&runs.join(LATEST), format!("{}\n", name.to_string_lossy()).as_bytes())
     }
 
-    /// Leaves out of the log what was told after an update, and that training had ended: it is about to be told again.
+    /// Leaves out of the log what was told after an update, of scores after another one, and that training had ended: it is
+    /// about to be told again.
     ///
     /// # Errors
     /// What the system refuses.
-    fn rewind_log(&self, step: usize) -> Result<()> {
+    fn rewind_log(&self, step: usize, validated_at: usize) -> Result<()> {
         let stays = |event: &serde_json::Value| {
-            event["event"] != "finished" && event["step"].as_u64().is_none_or(|at| at <= step as u64)
+            let last = if event["event"] == "validated" { validated_at } else { step };
+            event["event"] != "finished" && event["step"].as_u64().is_none_or(|at| at <= last as u64)
         };
         let events = self.events().into_iter().filter(stays).map(|event| format!("{event}\n"));
         self.write(LOG, events.collect::<String>().as_bytes())
+    }
+
+    /// Whether training has told anything.
+    fn is_logged(&self) -> bool {
+        self.0.join(LOG).is_file()
+    }
+
+    /// Removes curves and pictures of a training that begins anew.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    fn forget_board(&self) -> Result<()> {
+        let folder = self.0.join(TENSORBOARD);
+        if folder.exists() { fs::remove_dir_all(&folder).map_err(Error::io(&folder)) } else { Ok(()) }
+    }
+
+    /// Makes the first of these models, kept by their updates, the run's own again, and removes all others of later updates.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    fn put_back_models(&self, kept: &[usize]) -> Result<()> {
+        self.forget_models(kept)?;
+        let Some(best) = kept.first() else { return Ok(()) };
+        let file = self.0.join(BEST).join(format!("{best}.safetensors"));
+        if file.is_file() { self.take_model(&file) } else { Ok(()) }
+    }
+
+    /// Makes a model's file the run's own: the same file under another name where the system can do that.
+    fn take_model(&self, file: &Path) -> Result<()> {
+        write_aside(&self.0.join(MODEL), |aside| {
+            // What a kill left.
+            let _ = fs::remove_file(aside);
+            fs::hard_link(file, aside).or_else(|_| fs::copy(file, aside).map(|_| ()))
+        })
     }
 
     /// Opens the log to add to it.
@@ -371,15 +413,28 @@ impl RunDir {
     /// # Errors
     /// A directory that holds anything but the files of a run; what the system refuses.
     pub fn remove(path: &Path) -> Result<()> {
+        let known = [CONFIG, MANIFEST, MODEL, LOG, LOCK, JUDGEMENT, TOKENIZERS, CHECKPOINTS, BEST, TENSORBOARD];
+        Self::remove_if_only(path, &known)
+    }
+
+    /// Removes what a kill may leave of a run's very first files: nothing that anybody could miss.
+    ///
+    /// # Errors
+    /// A directory that holds anything else; what the system refuses.
+    pub fn remove_beginning(path: &Path) -> Result<()> {
+        Self::remove_if_only(path, &[CONFIG, TOKENIZERS, LOCK])
+    }
+
+    fn remove_if_only(path: &Path, known: &[&str]) -> Result<()> {
         let entries = fs::read_dir(path).map_err(Error::io(path))?;
         let names =
             entries.map(|entry| Ok(entry.map_err(Error::io(path))?.file_name().to_string_lossy().into_owned()));
         for name in names.collect::<Result<Vec<_>>>()? {
             let whole = name.strip_suffix(".part").unwrap_or(&name);
-            if ![CONFIG, MANIFEST, MODEL, LOG, JUDGEMENT, TOKENIZERS, CHECKPOINTS, BEST, TENSORBOARD]
-                .contains(&whole)
-            {
-                let message = format!("`{name}` is none of a run's files, so nothing is removed: move it away");
+            if !known.contains(&whole) {
+                let message = format!(
+                    "`{name}` is none of the files that would be written again, so nothing is removed: move it away"
+                );
                 return Err(Error::data(path, message));
             }
         }
@@ -391,6 +446,22 @@ impl RunDir {
         }
         fs::rename(path, &aside).map_err(Error::io(path))?;
         fs::remove_dir_all(&aside).map_err(Error::io(&aside))
+    }
+
+    /// Keeps other processes from training in this directory, for as long as the file that comes back is open.
+    ///
+    /// # Errors
+    /// Another one does.
+    pub fn lock(&self) -> Result<File> {
+        let path = self.0.join(LOCK);
+        let file = OpenOptions::new().create(true).append(true).open(&path).map_err(Error::io(&path))?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                Err(Error::data(&self.0, "another process is training in this directory: wait for it, or stop it"))
+            }
+            // Some file systems know no locks; that is no reason not to train.
+            _ => Ok(file),
+        }
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
@@ -415,7 +486,10 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// The same where `write` writes and syncs.
-fn write_aside(path: &Path, write: impl FnOnce(&Path) -> std::io::Result<()>) -> Result<()> {
+///
+/// # Errors
+/// As for [`write_whole`].
+pub fn write_aside(path: &Path, write: impl FnOnce(&Path) -> std::io::Result<()>) -> Result<()> {
     let mut aside = path.as_os_str().to_owned();
     aside.push(".part");
     let aside = PathBuf::from(aside);
@@ -465,7 +539,7 @@ mod tests {
             fs::write(path.join(name), "x").unwrap();
         }
         let message = RunDir::remove(&path).unwrap_err().to_string();
-        assert!(message.contains("`thesis.tex` is none of a run's files"), "{message}");
+        assert!(message.contains("`thesis.tex` is none of the files"), "{message}");
         assert!(path.join("config.toml").is_file() && path.join("thesis.tex").is_file());
     }
 }

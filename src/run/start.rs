@@ -21,6 +21,10 @@ use crate::text::{Tokenizer, UNK};
 /// # Errors
 /// As for [`prepare::prepare`]; a run that can't be read.
 pub fn prepare(config: &Config) -> Result<Prepared> {
+    // A wrong file is told before all the data is read.
+    for file in [&config.start.source_vectors, &config.start.target_vectors].into_iter().flatten() {
+        vectors::check(&expand(file)?, config.embedding.size)?;
+    }
     match &config.start.run {
         None => prepare::prepare(config),
         Some(run) => prepare_with(config, find(run)?.tokenizers()?),
@@ -40,6 +44,11 @@ pub(super) fn started(model: Seq2Seq, config: &Config, data: &Prepared) -> Resul
     let (mut model, mut told) = (model, Vec::new());
     if let Some(run) = &config.start.run {
         let dir = find(run)?;
+        let theirs = dir.read_manifest()?.1;
+        if [&theirs.source_tokenizer, &theirs.target_tokenizer] != [&data.source.hash()?, &data.target.hash()?] {
+            let message = format!("start.run = {run}: the data was cut with other vocabularies than that run's");
+            return Err(Error::Config(message));
+        }
         let (filled, taken, left) = dir.weights_that_fit(model)?;
         if taken == 0 {
             return Err(Error::Config(format!("start.run = {run}: nothing of its model has a place in this one")));

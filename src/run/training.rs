@@ -14,6 +14,7 @@ use crate::config::{Config, keys};
 use crate::device::Opened;
 use crate::error::{Error, Result};
 use crate::hash::sha256_of;
+use crate::kernels::cores;
 use crate::model::{Seq2Seq, Vocabularies};
 use crate::parity::check_first_batch;
 use crate::prepare::Prepared;
@@ -72,13 +73,21 @@ impl Training {
     /// Begins a run anew that ended before its first checkpoint, with the vocabularies that it has.
     ///
     /// # Errors
-    /// As for [`Training::begin`], but for what is in the directory.
+    /// A run that has more than a beginning; all that [`Training::begin`] refuses.
     pub fn again(dir: RunDir, config: &Config, data: &Prepared, opened: &Opened, ranks: &Ranks) -> Result<Self> {
-        if ranks.leads() {
-            dir.rewind_log(0)?;
-            dir.forget_models(&[])?;
+        if dir.summary().is_some() || dir.has_model() && !dir.is_logged() {
+            let message = "this run has a model and no checkpoint to go on from: begin another run (start.run takes its weights)";
+            return Err(Error::data(dir.path(), message));
         }
-        Self::fresh(dir, config, data, opened, ranks)
+        let new = Self::fresh(dir, config, data, opened, ranks)?;
+        if ranks.leads() {
+            new.dir.discard_after(0)?;
+            new.dir.rewind_log(0, 0)?;
+            new.dir.forget_models(&[])?;
+            new.dir.forget_board()?;
+            new.dir.write_config(config)?;
+        }
+        Ok(new)
     }
 
     /// Takes a run up again where a checkpoint was written. What its log and its kept models tell of later updates is
@@ -103,12 +112,19 @@ impl Training {
         }
         check(&state.model, config, data, opened, ranks)?;
         let parameters = state.model.parameters().iter().map(|(_, values)| values).sum();
+        let (now, before) = (team(opened, ranks), saved.team()?);
+        let told = format!(
+            "trained so far by {} processes of {} cores, and from here on by {} of {}: dropout will be another",
+            before[0], before[1], now[0], now[1]
+        );
         if ranks.leads() {
-            dir.rewind_log(saved.step)?;
-            dir.forget_models(&state.progress.kept.iter().map(|(step, _)| *step).collect::<Vec<_>>())?;
+            dir.discard_after(saved.step)?;
+            dir.rewind_log(saved.step, state.progress.validated_at)?;
+            dir.put_back_models(&state.progress.kept.iter().map(|(step, _)| *step).collect::<Vec<_>>())?;
+            dir.write_config(config)?;
         }
-        let state = state.fork(&opened.device);
-        Ok(Self { dir, parameters, started_from: Vec::new(), state, data: digest })
+        let started_from = if now == before { Vec::new() } else { vec![told] };
+        Ok(Self { dir, parameters, started_from, state: state.fork(&opened.device), data: digest })
     }
 
     /// Trains it. With `runs` it becomes the newest one of that folder as soon as it has a model.
@@ -136,14 +152,24 @@ impl Training {
             return train(self.state, task, &mut Follower(watch));
         }
         let (log, started, before) = (self.dir.log()?, Instant::now(), self.state.progress.elapsed);
-        let keep = config.checkpoint.keep_last;
+        let (keep, team) = (config.checkpoint.keep_last, team(opened, ranks));
         let (pictures, done) = (config.log.pictures, self.state.progress.step);
         let board = config.log.tensorboard.then(|| Board::open(&self.dir, data, &opened.device, pictures, done));
         let board = board.transpose()?;
         let mut recorder =
-            Recorder { board, dir: &self.dir, data: &self.data, keep, log, started, before, runs, watch };
-        train(self.state, task, &mut recorder)
+            Recorder { board, team, dir: &self.dir, data: &self.data, keep, log, started, before, runs, watch };
+        train(self.state, task, &mut recorder).map_err(|why| match &why {
+            Error::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
+                Error::data(self.dir.path(), self.dir.with_way_out(&why))
+            }
+            _ => why,
+        })
     }
+}
+
+/// Processes, and the cores of each.
+fn team(opened: &Opened, ranks: &Ranks) -> [usize; 2] {
+    [ranks.size(), cores(&opened.device)]
 }
 
 /// Refuses what can't be trained, before anything is written.
@@ -188,6 +214,7 @@ impl Observer for Follower<'_> {
 /// Writes down what training says, and passes it on.
 struct Recorder<'a> {
     board: Option<Board<'a>>,
+    team: [usize; 2],
     dir: &'a RunDir,
     data: &'a str,
     keep: usize,
@@ -210,18 +237,22 @@ impl Observer for Recorder<'_> {
         let Standing { step, best, kept } = standing;
         self.board.as_mut().map_or(Ok(()), |board| board.pictures(model, step))?;
         if kept.contains(&step) {
-            self.dir.keep_model(step, model)?;
+            let file = self.dir.keep_model(step, model)?;
+            // The best one is always kept.
+            if best {
+                self.dir.take_model(&file)?;
+            }
         }
-        self.dir.forget_models(kept)?;
         if best {
-            self.dir.save_model(model)?;
             self.runs.map_or(Ok(()), |runs| self.dir.make_latest(runs))?;
         }
         Ok(())
     }
 
     fn checkpoint(&mut self, state: &State) -> Result<()> {
-        self.dir.write_checkpoint(state, self.data, self.keep)
+        self.dir.write_checkpoint(state, self.data, self.team, self.keep)?;
+        // Only now: until then the checkpoint before may need them.
+        self.dir.forget_models(&state.progress.kept.iter().map(|(step, _)| *step).collect::<Vec<_>>())
     }
 
     fn stop(&self) -> bool {

@@ -39,7 +39,8 @@ impl ModuleMapper for Mix {
         let (id, old, mapper) = param.consume();
         let Some(new) = self.values.next() else { return Param::from_mapped_value(id, old, mapper) };
         let shape = old.dims();
-        let mixed = old.mul_scalar(self.keep) + new.reshape(shape).mul_scalar(1.0 - self.keep);
+        // In this form what does not move stays as it is, to the last bit.
+        let mixed = old.clone() + (new.reshape(shape) - old).mul_scalar(1.0 - self.keep);
         Param::from_mapped_value(id, mixed, mapper)
     }
 }

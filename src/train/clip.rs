@@ -14,6 +14,26 @@ pub fn global_norm<M: Module>(gradients: &GradientsParams, model: &M) -> f64 {
     squares.sum.map_or(0.0, |sum| sum.into_scalar::<f64>().sqrt())
 }
 
+/// Whether all weights of a model are numbers.
+pub fn is_sound<M: Module>(model: &M) -> bool {
+    let mut weights = Weights::default();
+    model.visit(&mut weights);
+    weights.sum.is_none_or(|sum| sum.into_scalar::<f64>().is_finite())
+}
+
+#[derive(Default)]
+struct Weights {
+    /// On the device, as above.
+    sum: Option<Tensor<1>>,
+}
+
+impl ModuleVisitor for Weights {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        let square = square_sum(param.val().inner());
+        self.sum = Some(self.sum.take().map_or(square.clone(), |sum| sum + square));
+    }
+}
+
 /// What gradients with this norm are multiplied by, so that it is at most `limit` (0: no limit).
 pub fn scale(norm: f64, limit: f64) -> f64 {
     if limit > 0.0 && norm > limit { limit / norm } else { 1.0 }
@@ -64,5 +84,11 @@ mod tests {
         assert!((scale(5.0, 1.0) - 0.2).abs() < 1e-12);
         assert_eq!((scale(5.0, 6.0), scale(5.0, 0.0)), (1.0, 1.0));
         assert!(!norm(f32::NAN, 4.0).is_finite());
+        let device = Device::flex().autodiff();
+        let with = |b: f32| {
+            let one = |x: f32| Param::from_tensor(Tensor::from_floats([x], &device));
+            is_sound(&Two { a: one(1.0), b: one(b) })
+        };
+        assert!(with(-3.0) && !with(f32::NAN) && !with(f32::INFINITY));
     }
 }

@@ -217,7 +217,7 @@ struct SpoolWriter {
 
 impl SpoolWriter {
     fn new() -> Result<Self> {
-        let file = || tempfile::tempfile().map(BufWriter::new).map_err(Error::io(folder()));
+        let file = || tempfile::tempfile().map(BufWriter::new).map_err(full);
         tracing::info!(folder = %folder().display(), "the corpus goes through a file");
         Ok(Self { numbers: file()?, index: file()?, at: 0, len: 0 })
     }

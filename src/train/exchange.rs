@@ -92,7 +92,8 @@ struct Weights {
 
 impl ModuleVisitor for Weights {
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        self.values.extend(host(param.val().inner()));
+        let values = param.val();
+        self.values.extend(host(if values.is_autodiff() { values.inner() } else { values }));
     }
 }
 

@@ -15,6 +15,7 @@ pub mod freeze;
 mod gradients;
 pub mod guided;
 pub mod loss;
+mod number;
 pub mod optimizer;
 mod progress;
 pub mod reward;
@@ -125,23 +126,24 @@ pub fn train(state: State, task: Task<'_>, observer: &mut dyn Observer) -> Resul
             validate(&mut state, task, observer)?;
         }
         state.progress.elapsed = clock.elapsed();
-        let made_one = !batches.is_empty();
-        if checkpoint.every.map_or(validates, |_| made_one && is_due(checkpoint.every, state.progress.step)) {
+        let is_made = !batches.is_empty();
+        let due = checkpoint.every.map_or(validates, |_| is_made && is_due(checkpoint.every, state.progress.step));
+        if due && clip::is_sound(&state.model) {
+            state.progress.note_due(checkpoint.keep_last);
             observer.checkpoint(&state)?;
             saved = Some(state.progress.position);
         }
     };
-    state.progress.reason = reason;
     // What was learnt since the last validation counts too, unless somebody is waiting for the end.
     if state.progress.validated_at < state.progress.step && reason != StopReason::Interrupted {
         validate(&mut state, task, observer)?;
         saved = None;
     }
     state.progress.elapsed = clock.elapsed();
-    if saved != Some(state.progress.position) {
+    if saved != Some(state.progress.position) && clip::is_sound(&state.model) {
         observer.checkpoint(&state)?;
     }
-    let summary = state.progress.summary();
+    let summary = state.progress.summary(reason);
     observer.event(&Event::Finished(summary.clone()))?;
     Ok(summary)
 }
@@ -161,6 +163,7 @@ fn deal(batches: &[Vec<batch::Example>], state: &State, team: &Team, device: &De
 fn validate(state: &mut State, task: Task<'_>, observer: &mut dyn Observer) -> Result<()> {
     let Task { dev, config, checkpoint, device, ranks, .. } = task;
     state.model = exchange::follow(ranks, state.model.clone())?;
+    state.average = state.average.take().map(|average| exchange::follow(ranks, average)).transpose()?;
     let plain = state.scored();
     // Which model is the best, and whether patience is out, is for all to know alike.
     let scores = ranks.tell(Some(dev.score(&plain, &device.clone().without_autodiff(), ranks)?))?;

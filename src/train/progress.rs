@@ -72,14 +72,14 @@ pub struct Progress {
     pub best: Option<Scores>,
     /// The update after which they were reached.
     pub best_step: usize,
-    /// The best models that are kept, best first: updates and scores.
+    /// The models that are kept, the best first: updates and scores.
     pub kept: Vec<(usize, Scores)>,
     /// What hard choices are compared with.
     pub baseline: Baseline,
     /// By how much the rate has fallen because nothing got better.
     pub plateau: Plateau,
-    /// Why training ended.
-    pub reason: StopReason,
+    /// The updates after which checkpoints were due, the newest last: those that are kept beside the newest of all.
+    pub due: Vec<usize>,
     /// How long it has taken, validation included.
     pub elapsed: Duration,
     tokens: usize,
@@ -95,14 +95,9 @@ pub struct Progress {
 struct SinceReport {
     tokens: usize,
     loss: f64,
-    #[serde(deserialize_with = "or_nan")]
+    #[serde(with = "super::number")]
     norm: f64,
     busy: Duration,
-}
-
-/// A number that JSON can't hold.
-fn or_nan<'de, D: serde::Deserializer<'de>>(told: D) -> std::result::Result<f64, D::Error> {
-    Ok(Option::deserialize(told)?.unwrap_or(f64::NAN))
 }
 
 impl Progress {
@@ -118,7 +113,7 @@ impl Progress {
             kept: Vec::new(),
             baseline: Baseline::new(vocabulary),
             plateau: Plateau::default(),
-            reason: StopReason::default(),
+            due: Vec::new(),
             elapsed: Duration::ZERO,
             tokens: 0,
             busy: Duration::ZERO,
@@ -141,7 +136,8 @@ impl Progress {
         let place = self.kept.iter().position(|(_, other)| scores.beats(Some(other), config.choose_by));
         self.kept.insert(place.unwrap_or(self.kept.len()), (self.step, scores));
         self.kept.retain(|(_, scores)| scores.loss.is_finite());
-        self.kept.truncate(keep);
+        // The best one always: a run that goes on needs it.
+        self.kept.truncate(keep.max(1));
         best
     }
 
@@ -201,8 +197,15 @@ impl Progress {
         reasons.into_iter().find(|(holds, _)| *holds).map(|(_, reason)| reason)
     }
 
+    /// Takes note of a checkpoint that is due, of which so many are kept.
+    pub(super) fn note_due(&mut self, keep: usize) {
+        self.due.push(self.step);
+        let more = self.due.len().saturating_sub(keep);
+        self.due.drain(..more);
+    }
+
     /// What came of it.
-    pub fn summary(&self) -> Summary {
+    pub fn summary(&self, reason: StopReason) -> Summary {
         Summary {
             steps: self.step,
             seconds: self.elapsed.as_secs_f64(),
@@ -210,7 +213,7 @@ impl Progress {
             best_step: self.best_step,
             best: self.best,
             skipped: self.skipped,
-            reason: self.reason,
+            reason,
         }
     }
 }

@@ -68,8 +68,8 @@ impl Schedule {
 
     /// The share of the updates after the warm-up that is left, this one included.
     fn left(&self, step: usize) -> f64 {
-        let left = (self.total + 1).saturating_sub(step) as f64;
-        left / (self.total + 1).saturating_sub(self.warmup).max(1) as f64
+        let end = self.total.saturating_add(1);
+        end.saturating_sub(step) as f64 / end.saturating_sub(self.warmup).max(1) as f64
     }
 }
 

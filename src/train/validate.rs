@@ -38,7 +38,7 @@ pub struct Scores {
     /// Cross-entropy a target token in nats, without label smoothing.
     pub loss: f64,
     /// e to the loss.
-    #[serde(deserialize_with = "or_infinite")]
+    #[serde(with = "super::number")]
     pub perplexity: f64,
     /// Of greedy translations.
     pub bleu: f64,
@@ -47,11 +47,6 @@ pub struct Scores {
     pub chrf: f64,
     /// The share of greedy translations that are the reference.
     pub exact_match: f64,
-}
-
-/// A number that was too large for JSON.
-fn or_infinite<'de, D: serde::Deserializer<'de>>(told: D) -> std::result::Result<f64, D::Error> {
-    Ok(Option::deserialize(told)?.unwrap_or(f64::INFINITY))
 }
 
 impl Scores {

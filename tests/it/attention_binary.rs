@@ -134,7 +134,7 @@ fn coverage_is_a_penalty_of_search() {
         );
         assert!(told.contains("a number from 0 to 100"), "{told}");
     }
-    let none = ["train", "--attention", "none", "--set", "search.coverage_penalty=0.2"];
+    let none = ["train", "--set", "attention.score=none", "--set", "search.coverage_penalty=0.2"];
     assert!(
         stderr(zhuyi(&folder).args(none), 1).contains("search.coverage_penalty counts where attention looked")
     );

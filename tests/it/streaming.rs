@@ -32,7 +32,9 @@ fn epoch(folder: &Folder, name: &str) -> Value {
         "data.buffer=20000",
         "data.filter.max_ratio=9",
         "text.source.kind=word",
-        "text.target.kind=word",
+        "text.target.kind=bpe",
+        "text.target.size=4000",
+        "text.learn_from=20000",
     ] {
         command.args(["--set", setting]);
     }

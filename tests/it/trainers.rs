@@ -72,6 +72,12 @@ fn guided_attention_looks_where_links_say() {
         refused(&folder, &["train.guided_alignment=1", "attention.score=none"])
             .contains("there are none to teach")
     );
+    let unigram =
+        ["data.train=pairs.tsv", "data.dev=pairs.tsv", "text.source.kind=unigram", "data.filter.max_chars=1"];
+    assert!(refused(&folder, &unigram).contains("no pair is left to use (0 of 20 pairs"));
+    folder.write("links", &"0-0 1-1\n".repeat(21));
+    let longer = [&own[..], &["data.links=links"]].concat();
+    assert!(refused(&folder, &longer).contains("links: 21 lines, but there are 20 pairs"));
     // From a file of their own, of pieces of words, in the other direction.
     folder.write("links", &"0-0 1-1\n".repeat(20));
     let settings = [
@@ -156,7 +162,9 @@ fn vectors_can_be_shared() {
         !names.iter().any(|name| name.starts_with("source_embedding") || name.starts_with("output")),
         "{names:?}"
     );
-    assert!(told.contains("model: 1"), "{told}");
+    let values: usize =
+        tensors(&folder.path("shared/model.safetensors")).iter().map(|(_, data)| data.len() / 4).sum();
+    assert!(told.contains(&format!("model: {values} parameters")), "{told}");
     let losses = logged(&folder, "shared", "progress", "loss");
     assert!(losses[149] < losses[0] - 1.0, "{losses:?}");
     stdout(zhuyi(&folder).args(["translate", "-q", "--run", "shared", "the cat eats fish"]));
@@ -179,30 +187,35 @@ fn the_moving_average_is_kept_and_changes_nothing_else() {
     assert!(file("plain", "model.safetensors") != file("average", "model.safetensors"));
 }
 
-/// The mean of two models is a run like any other.
+/// The mean of some models is a run like any other: of the last checkpoints, or of the models with the best scores.
 #[test]
 fn models_are_averaged() {
     let folder = Folder::new();
     let settings =
         ["train.max_steps=40", "train.validate_every=10", "checkpoint.keep_last=2", "checkpoint.keep_best=3"];
     train(&folder, "it", &[TINY, &settings].concat());
-    for (flag, n, files) in [
-        ("--last", "2", vec!["checkpoints/30/weights.safetensors", "checkpoints/40/weights.safetensors"]),
-        ("--best", "2", vec![]),
-    ] {
+    let log = folder.read("it/log.jsonl");
+    let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut scored: Vec<(f64, u64)> = events
+        .filter(|event| event["event"] == "validated")
+        .map(|event| (event["scores"]["bleu"].as_f64().unwrap(), event["step"].as_u64().unwrap()))
+        .collect();
+    scored.sort_by(|a, b| b.partial_cmp(a).unwrap());
+    let best = scored[..2].iter().map(|(_, step)| format!("best/{step}.safetensors")).collect::<Vec<_>>();
+    let last = [30, 40].map(|step| format!("checkpoints/{step}/weights.safetensors")).to_vec();
+    for (flag, files) in [("--last", last), ("--best", best)] {
         let out = format!("mean{flag}");
-        let told = stderr(zhuyi(&folder).args(["average", "--run", "it", flag, n, "--out", &out]), 0);
+        let told = stderr(zhuyi(&folder).args(["average", "--run", "it", flag, "2", "--out", &out]), 0);
         assert!(told.contains("the mean of 2 models, of steps "), "{told}");
         stdout(zhuyi(&folder).args(["translate", "-q", "--run", &out, "the cat eats fish"]));
-        let mean = tensors(&folder.path(&out).join("model.safetensors"));
         let numbers = |bytes: &[u8]| -> Vec<f32> {
-            bytes.chunks(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect()
+            bytes.chunks(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap())).collect()
         };
         let parts: Vec<_> = files.iter().map(|file| tensors(&folder.path("it").join(file))).collect();
-        for (place, (name, mean)) in mean.iter().enumerate().take(if parts.is_empty() { 0 } else { 99 }) {
+        for (place, (name, mean)) in tensors(&folder.path(&out).join("model.safetensors")).iter().enumerate() {
             let sides = parts.iter().map(|part| numbers(&part[place].1)).collect::<Vec<_>>();
             for (i, mean) in numbers(mean).iter().enumerate() {
-                assert!((mean - (sides[0][i] + sides[1][i]) / 2.0).abs() < 1e-6, "{name} {i}");
+                assert!((mean - (sides[0][i] + sides[1][i]) / 2.0).abs() < 1e-6, "{flag} {name} {i}");
             }
         }
     }
@@ -210,6 +223,11 @@ fn models_are_averaged() {
     assert!(told.contains("3 are there, and 9 were asked for"), "{told}");
     let told = stderr(zhuyi(&folder).args(["average", "--run", "it", "--best", "2", "--out", "mean--best"]), 1);
     assert!(told.contains("there is something in this directory already"), "{told}");
+    // A mean is nothing to go on from: its model would be lost.
+    let before = std::fs::read(folder.path("mean--best/model.safetensors")).unwrap();
+    let told = stderr(zhuyi(&folder).args(["train", "-q", "--resume", "--run", "mean--best"]), 1);
+    assert!(told.contains("this run has a model and no checkpoint to go on from"), "{told}");
+    assert!(std::fs::read(folder.path("mean--best/model.safetensors")).unwrap() == before);
 }
 
 #[test]
@@ -388,6 +406,36 @@ fn filters_are_counted() {
     stderr(zhuyi(&folder).args(["data", "split", "clean.tsv", "--dev", "4", "--test", "5", "--out", "split"]), 0);
     let parts = ["train", "dev", "test"].map(|name| folder.read(&format!("split/{name}.tsv")).lines().count());
     assert_eq!(parts, [23, 4, 5]);
+    // What is there stays, whatever goes wrong; what is read may be what is written.
+    let told = stderr(
+        zhuyi(&folder).args(["data", "split", "clean.tsv", "--dev", "4", "--test", "5", "--out", "split"]),
+        1,
+    );
+    assert!(told.contains("split/train.tsv: this file is there already"), "{told}");
+    let before = folder.read("clean.tsv");
+    folder.write("bad.tsv", "a\tb\nno tab\n");
+    stderr(zhuyi(&folder).args(["data", "clean", "bad.tsv", "--out", "clean.tsv"]), 1);
+    stderr(zhuyi(&folder).args(["data", "clean", "pairs.tsv", "--max-ratio", "0.5", "--out", "clean.tsv"]), 1);
+    assert_eq!(folder.read("clean.tsv"), before);
+    stderr(
+        zhuyi(&folder).args([
+            "data",
+            "clean",
+            "clean.tsv",
+            "--drop-wrong-script",
+            "--languages",
+            "eng,zh",
+            "--out",
+            "clean.tsv",
+        ]),
+        0,
+    );
+    assert_eq!(folder.read("clean.tsv").lines().count(), 31);
+    let told = stderr(
+        zhuyi(&folder).args(["data", "check", "clean.tsv", "--drop-wrong-script", "--languages", "en,tlh"]),
+        1,
+    );
+    assert!(told.contains("how `tlh` is written is not known"), "{told}");
     let shared = stdout(zhuyi(&folder).args(["data", "check", "split/train.tsv", "--test", "split/test.tsv"]));
     assert!(
         shared.contains("of 5 test pairs 0 stand among the others exactly; 0 sources and 0 targets do"),
@@ -419,12 +467,28 @@ fn batches_fit_into_a_memory_budget() {
     }
     train(&folder, "it", &[TINY, &["batch.memory=150MB", "train.max_steps=1"]].concat());
     let config = folder.read("it/config.toml");
-    assert!(
-        config.contains("batch_tokens = ")
-            && config.contains("# memory =")
-            && config.contains("# batch_sentences ="),
-        "{config}"
-    );
+    for line in ["batch_tokens = ", "memory = \"150MB\"", "# batch_sentences ="] {
+        assert!(config.lines().any(|other| other.starts_with(line)), "{line}: {config}");
+    }
+    // One command for a job that is started again and again.
+    for steps in ["train.max_steps=1", "train.max_steps=2"] {
+        let mut command = zhuyi(&folder);
+        command.args([
+            "train",
+            "-q",
+            "--resume",
+            "--run",
+            "again",
+            "--config",
+            "toy",
+            "--set",
+            "batch.memory=150MB",
+        ]);
+        for setting in TINY.iter().chain([&steps]) {
+            command.args(["--set", setting]);
+        }
+        stdout(&mut command);
+    }
 }
 
 /// The records of an event file: a length, its checksum, the data, its checksum.

@@ -76,6 +76,31 @@ fn two_processes_learn_what_one_does() {
     }
 }
 
+/// What two processes began one goes on with, and the other way round: the losses are those of one that was not stopped. What
+/// both keep, weights, moments and place in the data, is rank 0's to write down.
+#[test]
+fn another_number_of_processes_goes_on() {
+    let folder = Folder::new();
+    let first = ["train.max_steps=12", "checkpoint.every=12"];
+    let resume = |run: &str| ["train", "--run", run, "--resume", "--set", "train.max_steps=30"].map(str::to_owned);
+    let two_threads = |arguments: &[String]| {
+        zhuyi(&folder).env("RAYON_NUM_THREADS", "2").args(arguments).assert().success();
+    };
+    two_threads(&train("straight", &["train.max_steps=30"]));
+    done(mpirun(&folder, 2).args(train("fewer", &first)));
+    two_threads(&resume("fewer"));
+    two_threads(&train("more", &first));
+    done(mpirun(&folder, 2).args(resume("more")));
+    let losses = |run: &str| logged(&folder, run, "progress", "loss");
+    for run in ["fewer", "more"] {
+        assert_eq!(losses(run).len(), 30);
+        let differences = losses(run).into_iter().zip(losses("straight")).map(|(a, b)| (a - b).abs());
+        let most = differences.fold(0.0, f64::max);
+        eprintln!("{run}: losses differ by {most:.1e} at most");
+        assert!(most < 1e-4, "{run}: {most}");
+    }
+}
+
 /// More processes than a batch has parts for, and one whose part is empty: nobody waits for ever, and the losses are those
 /// of one process.
 #[test]

@@ -76,6 +76,15 @@ impl Dropout {
         input.clone() * self.forward(ones([b, x], &input), place).unsqueeze_dim::<3>(1)
     }
 
+    /// The same of steps of which the first is the `first` of its sentence: where they come one by one, each has noise of its
+    /// own, unless the same is to be dropped at all of them. (On devices other than flex that needs all steps at once.)
+    pub fn steps_from(&self, input: Tensor<3>, place: u64, first: usize) -> Tensor<3> {
+        match self.kind {
+            DropoutKind::Plain => self.forward(input, place | (first as u64) << 32),
+            DropoutKind::Variational => self.steps(input, place),
+        }
+    }
+
     /// Drops numbers of the real steps `[N, X]` of sentences with so many steps each.
     pub fn real_steps(&self, input: Tensor<2>, steps: &[usize], place: u64) -> Tensor<2> {
         if self.kind == DropoutKind::Plain || !self.drops() {

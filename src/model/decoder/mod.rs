@@ -215,7 +215,7 @@ impl Decoder {
         });
         inputs.extend(seen_before.as_ref().map(|seen| seen.context.clone()));
         inputs.extend(state.fed.map(|fed| fed.unsqueeze_dim(1)));
-        let (top, layers) = self.recur(concatenated(inputs), lengths, &state.layers);
+        let (top, layers) = self.recur(concatenated(inputs), lengths, &state.layers, state.track.step);
         let (Attended { context, weights, drawn, track }, skip) = match seen_before {
             Some(seen) => (seen, vec![embedded]),
             None => (self.attention.attend(top.clone(), memory, state.track), vec![]),
@@ -224,12 +224,19 @@ impl Decoder {
     }
 
     /// The GRU layers over inputs `[B, T, I]`: the top layer's states `[B, T, H]`, every layer's last state.
-    fn recur(&self, inputs: Tensor<3>, lengths: &[usize], start: &[Tensor<2>]) -> (Tensor<3>, Vec<Tensor<2>>) {
+    /// The first of the steps is the `first` of its sentence.
+    fn recur(
+        &self,
+        inputs: Tensor<3>,
+        lengths: &[usize],
+        start: &[Tensor<2>],
+        first: usize,
+    ) -> (Tensor<3>, Vec<Tensor<2>>) {
         let mut last = Vec::with_capacity(start.len());
         let mut states = inputs;
         for (layer, (gru, start)) in self.layers.iter().zip(start).enumerate() {
             if layer > 0 {
-                states = self.dropout.steps(states, layer as u64);
+                states = self.dropout.steps_from(states, layer as u64, first);
             }
             states = gru.sequence(states, start.clone(), lengths, Direction::Forward);
             last.push(last_step(states.clone()));
