@@ -45,7 +45,10 @@ pub struct TrainArgs {
 pub fn run(args: TrainArgs, ranks: &Ranks) -> anyhow::Result<()> {
     let (before, lock) = if args.resume { unfinished(&args, ranks)? } else { (None, None) };
     let config = match &before {
-        Some(before) => keys::continued(&before.config, args.choice.over(&before.config)?)?,
+        Some(before) => {
+            let before = before.config()?;
+            keys::continued(&before, args.choice.over(&before)?)?
+        }
         None => args.choice.resolve()?,
     };
     let path = before.as_ref().map_or_else(|| run_path(&args, &config), |before| before.dir.path().to_path_buf());

@@ -35,8 +35,8 @@ pub struct Loaded {
 pub struct Unfinished {
     /// The directory.
     pub dir: RunDir,
-    /// Its config.
-    pub config: Config,
+    /// Its config, as a file: not every form that ranks could tell each other has words for it.
+    config: String,
     tokenizers: [String; 2],
     /// The newest whole checkpoint; nothing if training ended before there was one.
     pub saved: Option<Saved>,
@@ -45,6 +45,14 @@ pub struct Unfinished {
 }
 
 impl Unfinished {
+    /// Its config.
+    ///
+    /// # Errors
+    /// None after [`RunDir::unfinished`].
+    pub fn config(&self) -> Result<Config> {
+        Config::parse(&self.dir.path().join(CONFIG), &self.config, &[])
+    }
+
     /// The tokenizers of both sides.
     ///
     /// # Errors
@@ -113,7 +121,8 @@ impl RunDir {
     /// # Errors
     /// Files that are missing, broken, of another run or of another format.
     pub fn unfinished(&self) -> Result<Unfinished> {
-        let (config, manifest) = manifest(self)?;
+        let manifest = manifest(self)?.1;
+        let config = self.text(CONFIG)?;
         let read = |name: &str, hash: &str| {
             tokenizer(self, name, hash)?;
             self.text(name)

@@ -181,7 +181,7 @@ impl BatchConfig {
         ];
         let parsed = units.iter().find_map(|(unit, bytes)| {
             let number: f64 = told.trim().strip_suffix(unit)?.trim().parse().ok()?;
-            (number.is_finite() && number > 0.0).then(|| (number * *bytes as f64) as u64)
+            (number.is_finite() && number > 0.0).then_some((number * *bytes as f64) as u64)
         });
         let wrong =
             || Error::Config(format!("batch.memory = \"{told}\": write an amount such as \"4GB\" or \"512MiB\""));
