@@ -21,6 +21,17 @@ use crate::train::Event;
 /// The folder of event files in a run's directory.
 pub(super) const TENSORBOARD: &str = "tensorboard";
 
+impl RunDir {
+    /// Removes curves and pictures of a training that begins anew.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub(super) fn forget_board(&self) -> Result<()> {
+        let folder = self.0.join(TENSORBOARD);
+        if folder.exists() { fs::remove_dir_all(&folder).map_err(Error::io(&folder)) } else { Ok(()) }
+    }
+}
+
 /// Writes curves and pictures.
 pub(super) struct Board<'a> {
     path: PathBuf,

@@ -20,9 +20,13 @@ mod average;
 mod board;
 pub mod checkpoint;
 mod events;
+mod files;
+mod log;
 mod memory;
+mod models;
 mod needs;
 mod read;
+mod remove;
 mod shipped;
 mod start;
 mod training;
@@ -30,13 +34,14 @@ mod weights;
 
 pub use average::Kept;
 pub use checkpoint::Saved;
+pub use files::{write_aside, write_whole};
+pub use log::Log;
 pub use memory::settled;
 pub use read::{Loaded, Unfinished};
 pub use start::prepare;
 pub use training::{Training, Watch};
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -44,11 +49,9 @@ use serde::{Deserialize, Serialize};
 use crate::config::{Config, keys};
 use crate::error::{Error, Result};
 use crate::hash::{sha256_hex, sha256_of};
-use crate::model::Seq2Seq;
 use crate::text::Tokenizer;
 use crate::train::batch::Example;
-use crate::train::{Event, Schedule};
-use board::TENSORBOARD;
+use crate::train::Schedule;
 
 /// The format of run directories that this version writes and reads.
 const FORMAT: u32 = 1;
@@ -242,49 +245,6 @@ impl RunDir {
         self.write(MANIFEST, (manifest + "\n").as_bytes())
     }
 
-    /// Saves a model over the last one.
-    ///
-    /// # Errors
-    /// What the system refuses; the last model is then still there.
-    pub fn save_model(&self, model: &Seq2Seq) -> Result<()> {
-        weights::write(&self.0.join(MODEL), weights::of(model))
-    }
-
-    /// Saves one of the best models, by the updates after which it was scored; its file.
-    ///
-    /// # Errors
-    /// What the system refuses.
-    fn keep_model(&self, step: usize, model: &Seq2Seq) -> Result<PathBuf> {
-        let folder = self.0.join(BEST);
-        fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
-        let file = folder.join(format!("{step}.safetensors"));
-        weights::write(&file, weights::of(model)).map(|()| file)
-    }
-
-    /// Removes all of those models but these.
-    ///
-    /// # Errors
-    /// What the system refuses.
-    fn forget_models(&self, kept: &[usize]) -> Result<()> {
-        let kept: Vec<String> = kept.iter().map(|step| format!("{step}.safetensors")).collect();
-        for entry in fs::read_dir(self.0.join(BEST)).into_iter().flatten().flatten() {
-            if !kept.contains(&entry.file_name().to_string_lossy().into_owned()) {
-                fs::remove_file(entry.path()).map_err(Error::io(entry.path()))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The updates after which the kept models were scored, in order, with their files.
-    pub fn best_models(&self) -> Vec<(usize, PathBuf)> {
-        let entries = fs::read_dir(self.0.join(BEST)).into_iter().flatten().flatten();
-        let step = |path: &Path| path.file_name()?.to_str()?.strip_suffix(".safetensors")?.parse().ok();
-        let mut found: Vec<(usize, PathBuf)> =
-            entries.filter_map(|entry| Some((step(&entry.path())?, entry.path()))).collect();
-        found.sort_unstable();
-        found
-    }
-
     /// Writes batches for other systems: a JSON object a line, `source` ids with their end and `target` ids
     /// between begin and end, one list a sentence, and the learning `rate` of the update.
     ///
@@ -325,75 +285,6 @@ impl RunDir {
         write_whole(&runs.join(LATEST), format!("{}\n", name.to_string_lossy()).as_bytes())
     }
 
-    /// Leaves out of the log what was told after an update, of scores after another one, and that training had ended: it is
-    /// about to be told again.
-    ///
-    /// # Errors
-    /// What the system refuses.
-    fn rewind_log(&self, step: usize, validated_at: usize) -> Result<()> {
-        let stays = |event: &serde_json::Value| {
-            let last = if event["event"] == "validated" { validated_at } else { step };
-            event["event"] != "finished" && event["step"].as_u64().is_none_or(|at| at <= last as u64)
-        };
-        let events = self.events().into_iter().filter(stays).map(|event| format!("{event}\n"));
-        self.write(LOG, events.collect::<String>().as_bytes())
-    }
-
-    /// Whether training has told anything.
-    fn is_logged(&self) -> bool {
-        self.0.join(LOG).is_file()
-    }
-
-    /// Removes curves and pictures of a training that begins anew.
-    ///
-    /// # Errors
-    /// What the system refuses.
-    fn forget_board(&self) -> Result<()> {
-        let folder = self.0.join(TENSORBOARD);
-        if folder.exists() { fs::remove_dir_all(&folder).map_err(Error::io(&folder)) } else { Ok(()) }
-    }
-
-    /// Makes the first of these models, kept by their updates, the run's own again, and removes all others of later updates.
-    ///
-    /// # Errors
-    /// What the system refuses.
-    fn put_back_models(&self, kept: &[usize]) -> Result<()> {
-        self.forget_models(kept)?;
-        let Some(best) = kept.first() else { return Ok(()) };
-        let file = self.0.join(BEST).join(format!("{best}.safetensors"));
-        if file.is_file() { self.take_model(&file) } else { Ok(()) }
-    }
-
-    /// Makes a model's file the run's own: the same file under another name where the system can do that.
-    fn take_model(&self, file: &Path) -> Result<()> {
-        write_aside(&self.0.join(MODEL), |aside| {
-            // What a kill left.
-            let _ = fs::remove_file(aside);
-            fs::hard_link(file, aside).or_else(|_| fs::copy(file, aside).map(|_| ()))
-        })
-    }
-
-    /// Opens the log to add to it.
-    ///
-    /// # Errors
-    /// What the system refuses.
-    pub fn log(&self) -> Result<Log> {
-        let path = self.0.join(LOG);
-        let file = OpenOptions::new().create(true).append(true).open(&path).map_err(Error::io(&path))?;
-        Ok(Log { path, file })
-    }
-
-    /// The summary of its training, if it came to its end.
-    pub fn summary(&self) -> Option<serde_json::Value> {
-        self.events().into_iter().rev().find(|event| event["event"] == "finished")
-    }
-
-    /// What its log tells, in order; nothing if there is none. Lines that a crash cut off are passed over.
-    pub fn events(&self) -> Vec<serde_json::Value> {
-        let log = fs::read_to_string(self.0.join(LOG)).unwrap_or_default();
-        log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
-    }
-
     /// Writes how the model was judged.
     ///
     /// # Errors
@@ -406,46 +297,6 @@ impl RunDir {
     /// How the model was judged; nothing if it was not, or by another version in another form.
     pub fn judgement<T: serde::de::DeserializeOwned>(&self) -> Option<T> {
         serde_json::from_str(&fs::read_to_string(self.0.join(JUDGEMENT)).ok()?).ok()
-    }
-
-    /// Removes what is left of a run. It is renamed first, so that whatever comes between leaves nothing under its name.
-    ///
-    /// # Errors
-    /// A directory that holds anything but the files of a run; what the system refuses.
-    pub fn remove(path: &Path) -> Result<()> {
-        let known = [CONFIG, MANIFEST, MODEL, LOG, LOCK, JUDGEMENT, TOKENIZERS, CHECKPOINTS, BEST, TENSORBOARD];
-        Self::remove_if_only(path, &known)
-    }
-
-    /// Removes what a kill may leave of a run's very first files: nothing that anybody could miss.
-    ///
-    /// # Errors
-    /// A directory that holds anything else; what the system refuses.
-    pub fn remove_beginning(path: &Path) -> Result<()> {
-        Self::remove_if_only(path, &[CONFIG, TOKENIZERS, LOCK])
-    }
-
-    fn remove_if_only(path: &Path, known: &[&str]) -> Result<()> {
-        let entries = fs::read_dir(path).map_err(Error::io(path))?;
-        let names =
-            entries.map(|entry| Ok(entry.map_err(Error::io(path))?.file_name().to_string_lossy().into_owned()));
-        for name in names.collect::<Result<Vec<_>>>()? {
-            let whole = name.strip_suffix(".part").unwrap_or(&name);
-            if !known.contains(&whole) {
-                let message = format!(
-                    "`{name}` is none of the files that would be written again, so nothing is removed: move it away"
-                );
-                return Err(Error::data(path, message));
-            }
-        }
-        let mut aside = path.as_os_str().to_owned();
-        aside.push(".removed");
-        let aside = PathBuf::from(aside);
-        if aside.exists() {
-            fs::remove_dir_all(&aside).map_err(Error::io(&aside))?;
-        }
-        fs::rename(path, &aside).map_err(Error::io(path))?;
-        fs::remove_dir_all(&aside).map_err(Error::io(&aside))
     }
 
     /// Keeps other processes from training in this directory, for as long as the file that comes back is open.
@@ -470,76 +321,5 @@ impl RunDir {
             fs::create_dir_all(folder).map_err(Error::io(folder))?;
         }
         write_whole(&path, bytes)
-    }
-}
-
-/// Writes a file aside, syncs it and renames it over the old one.
-///
-/// # Errors
-/// What the system refuses; the old one is then still there.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
-    write_aside(path, |aside| {
-        let mut file = File::create(aside)?;
-        file.write_all(bytes)?;
-        file.sync_all()
-    })
-}
-
-/// The same where `write` writes and syncs.
-///
-/// # Errors
-/// As for [`write_whole`].
-pub fn write_aside(path: &Path, write: impl FnOnce(&Path) -> std::io::Result<()>) -> Result<()> {
-    let mut aside = path.as_os_str().to_owned();
-    aside.push(".part");
-    let aside = PathBuf::from(aside);
-    write(&aside).and_then(|()| fs::rename(&aside, path)).map_err(|why| {
-        // Best effort: the half-written file must not stay, but the first error is the one to tell.
-        let _ = fs::remove_file(&aside);
-        Error::io(path)(why)
-    })
-}
-
-/// A run's log.
-#[derive(Debug)]
-pub struct Log {
-    path: PathBuf,
-    file: File,
-}
-
-impl Log {
-    /// Adds an event and the seconds since training began.
-    ///
-    /// # Errors
-    /// What the system refuses.
-    pub fn add(&mut self, event: &Event, seconds: f64) -> Result<()> {
-        let mut json = serde_json::to_value(event).map_err(|why| Error::Model(why.to_string()))?;
-        json["seconds"] = serde_json::json!((seconds * 1000.0).round() / 1000.0);
-        writeln!(self.file, "{json}").map_err(Error::io(&self.path))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_what_is_a_runs_is_removed() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("it");
-        // What a kill may leave: of the first file half, of a removal what was not yet gone.
-        for names in [&["config.toml.part"][..], &["model.safetensors", "log.jsonl"], &[]] {
-            fs::create_dir_all(path.join(if names.is_empty() { "tokenizer" } else { "" })).unwrap();
-            names.iter().for_each(|name| fs::write(path.join(name), "x").unwrap());
-            RunDir::remove(&path).unwrap();
-            assert!(!path.exists() && fs::read_dir(folder.path()).unwrap().next().is_none(), "{names:?}");
-        }
-        fs::create_dir_all(&path).unwrap();
-        for name in ["config.toml", "thesis.tex"] {
-            fs::write(path.join(name), "x").unwrap();
-        }
-        let message = RunDir::remove(&path).unwrap_err().to_string();
-        assert!(message.contains("`thesis.tex` is none of the files"), "{message}");
-        assert!(path.join("config.toml").is_file() && path.join("thesis.tex").is_file());
     }
 }

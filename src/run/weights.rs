@@ -14,7 +14,7 @@ use memmap2::MmapOptions;
 use safetensors::tensor::{Dtype, Metadata, TensorInfo};
 use safetensors::{SafeTensors, View};
 
-use super::write_aside;
+use super::files::write_aside;
 use crate::error::{Error, Result};
 use crate::model::names::Path;
 

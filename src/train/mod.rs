@@ -34,6 +34,7 @@ use burn::tensor::Device;
 use crate::error::Result;
 use crate::kernels::cores;
 use crate::ranks::Ranks;
+use batch::Example;
 pub use config::{BatchConfig, CheckpointConfig, Choice, LogConfig, StartConfig, TrainConfig};
 pub use event::{Event, Observer, Standing, StopReason, Summary};
 use examples::Examples;
@@ -81,7 +82,7 @@ pub fn train(state: State, task: Task<'_>, observer: &mut dyn Observer) -> Resul
     let mut feed = Feed::new(examples, config.batching()?, config.seed, state.progress.position);
     let steps_per_epoch = feed.batches()?.div_ceil(config.accumulate);
     let total = config.max_steps.unwrap_or(usize::MAX).min(config.max_epochs.saturating_mul(steps_per_epoch));
-    let schedule = Schedule::new(config, total);
+    let means = Means { task, schedule: Schedule::new(config, total), team, device };
     let clock = Clock::start(config.max_minutes, state.progress.elapsed);
     let done = state.progress.step;
     observer.event(&Event::Started { steps_per_epoch, total_steps: total, pairs: examples.len(), done })?;
@@ -92,43 +93,22 @@ pub fn train(state: State, task: Task<'_>, observer: &mut dyn Observer) -> Resul
         if let Some(reason) = state.progress.over(asked, config) {
             break reason;
         }
-        let started = Instant::now();
         let batches = feed.take(config.accumulate)?;
         state.progress.position = feed.position();
-        let is_due =
-            |every: Option<usize>, step: usize| every.is_some_and(|every| step.is_multiple_of(every.max(1)));
-        // The end of an epoch, or an update.
-        let validates = if batches.is_empty() {
-            config.validate_every.is_none()
-        } else {
-            state.progress.step += 1;
-            let step = state.progress.step;
-            let rate = schedule.rate(step) * state.progress.plateau.factor;
-            let shares = deal(&batches, &state, &team, &device)?;
-            let how = Step {
-                rate,
-                noise: config.noise(step),
-                baseline: state.progress.baseline,
-                sampling: sampling::share(config.scheduled_sampling, config.sampling_warmup, step),
-            };
-            let (model, seen) = update(state.model, &mut state.optimizer, &shares, how, config, ranks)?;
-            state.model = model;
-            state.average = state.average.map(|old| average::moved(old, &state.model.valid(), config.ema, step));
-            let progress = &mut state.progress;
-            progress.baseline = progress.baseline.after(seen.log_prob, config.baseline_decay);
-            progress.count(shares.iter().map(|share| share.tokens).sum(), seen, started.elapsed())?;
-            if is_due(Some(config.report_every), step) {
-                observer.event(&progress.report(rate))?;
-            }
-            is_due(config.validate_every, step)
+        let ended = batches.is_empty();
+        if !ended {
+            state = learn(state, &batches, &means, observer)?;
+        }
+        let step = state.progress.step;
+        let is_due = |every: Option<usize>, otherwise: bool| {
+            every.map_or(otherwise, |every| !ended && step.is_multiple_of(every.max(1)))
         };
+        let validates = is_due(config.validate_every, ended);
         if validates {
             validate(&mut state, task, observer)?;
         }
         state.progress.elapsed = clock.elapsed();
-        let is_made = !batches.is_empty();
-        let due = checkpoint.every.map_or(validates, |_| is_made && is_due(checkpoint.every, state.progress.step));
-        if due && clip::is_sound(&state.model) {
+        if is_due(checkpoint.every, validates) && clip::is_sound(&state.model) {
             state.progress.note_due(checkpoint.keep_last);
             observer.checkpoint(&state)?;
             saved = Some(state.progress.position);
@@ -148,9 +128,46 @@ pub fn train(state: State, task: Task<'_>, observer: &mut dyn Observer) -> Resul
     Ok(summary)
 }
 
+/// What updates are made with.
+struct Means<'a> {
+    task: Task<'a>,
+    schedule: Schedule,
+    team: Team,
+    device: Device,
+}
+
+/// Makes an update of some batches.
+fn learn(
+    mut state: State,
+    batches: &[Vec<Example>],
+    means: &Means<'_>,
+    observer: &mut dyn Observer,
+) -> Result<State> {
+    let (config, started) = (means.task.config, Instant::now());
+    let step = state.progress.step + 1;
+    let shares = deal(batches, &state, &means.team, &means.device)?;
+    let how = Step {
+        rate: means.schedule.rate(step) * state.progress.plateau.factor,
+        noise: config.noise(step),
+        baseline: state.progress.baseline,
+        sampling: sampling::share(config.scheduled_sampling, config.sampling_warmup, step),
+    };
+    let (model, seen) = update(state.model, &mut state.optimizer, &shares, how, config, means.task.ranks)?;
+    state.average = state.average.map(|old| average::moved(old, &model.valid(), config.ema, step));
+    state.model = model;
+    let progress = &mut state.progress;
+    progress.step = step;
+    progress.baseline = progress.baseline.after(seen.log_prob, config.baseline_decay);
+    progress.count(shares.iter().map(|share| share.tokens).sum(), seen, started.elapsed())?;
+    if step.is_multiple_of(config.report_every.max(1)) {
+        observer.event(&progress.report(how.rate))?;
+    }
+    Ok(state)
+}
+
 /// This process's shares of some batches.
-fn deal(batches: &[Vec<batch::Example>], state: &State, team: &Team, device: &Device) -> Result<Vec<Share>> {
-    let share = |batch: &Vec<batch::Example>| {
+fn deal(batches: &[Vec<Example>], state: &State, team: &Team, device: &Device) -> Result<Vec<Share>> {
+    let share = |batch: &Vec<Example>| {
         for example in batch {
             state.model.check_ids(&example.source, &example.target)?;
         }

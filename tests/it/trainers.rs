@@ -534,3 +534,19 @@ fn tensorboard_gets_curves_and_pictures() {
     assert!(second[1].ends_with(&[0x10, 5, 0x3a, 2, 8, 1]), "{:?}", second[1]);
     assert_eq!(second.iter().filter(|record| has(record, "train/loss")).count(), 2);
 }
+
+/// Defaults, then the file, then `--set`, then flags.
+#[test]
+fn flags_have_the_last_word() {
+    let folder = Folder::new();
+    let mut command = zhuyi(&folder);
+    command.args(["train", "--run", "it", "--seed", "3", "--attention", "dot"]);
+    for setting in ["train.seed=4", "attention.score=additive", "train.max_steps=1"] {
+        command.args(["--set", setting]);
+    }
+    let told = stderr(&mut command, 0);
+    assert!(told.contains("--seed 3 stands for train.seed=3, in place of --set train.seed=4"), "{told}");
+    assert!(told.contains("--attention dot stands for attention.score=dot, in place of"), "{told}");
+    let config = folder.read("it/config.toml");
+    assert!(config.contains("\nseed = 3\n") && config.contains("\nscore = \"dot\"\n"), "{config}");
+}

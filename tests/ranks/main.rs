@@ -81,12 +81,12 @@ fn two_processes_learn_what_one_does() {
 #[test]
 fn another_number_of_processes_goes_on() {
     let folder = Folder::new();
-    let first = ["train.max_steps=12", "checkpoint.every=12"];
+    let first = ["train.max_steps=12", "checkpoint.every=12", "train.ema=0.9"];
     let resume = |run: &str| ["train", "--run", run, "--resume", "--set", "train.max_steps=30"].map(str::to_owned);
     let two_threads = |arguments: &[String]| {
         zhuyi(&folder).env("RAYON_NUM_THREADS", "2").args(arguments).assert().success();
     };
-    two_threads(&train("straight", &["train.max_steps=30"]));
+    two_threads(&train("straight", &["train.max_steps=30", "train.ema=0.9"]));
     done(mpirun(&folder, 2).args(train("fewer", &first)));
     two_threads(&resume("fewer"));
     two_threads(&train("more", &first));
