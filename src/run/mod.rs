@@ -50,8 +50,8 @@ use crate::config::{Config, keys};
 use crate::error::{Error, Result};
 use crate::hash::{sha256_hex, sha256_of};
 use crate::text::Tokenizer;
-use crate::train::batch::Example;
 use crate::train::Schedule;
+use crate::train::batch::Example;
 
 /// The format of run directories that this version writes and reads.
 const FORMAT: u32 = 1;
