@@ -77,6 +77,7 @@ pub mod config;
 pub mod corpus;
 pub mod device;
 pub mod error;
+pub mod evaluation;
 pub mod hash;
 pub mod init;
 pub mod kernels;

@@ -37,16 +37,42 @@ impl Alignment {
     /// One link for every target word: to the source word it looked at most (the first of equals).
     /// A row without any weight gives no link.
     pub fn links(&self) -> SentenceLinks {
-        let strongest = |row: &Vec<f32>| {
-            let best = row.iter().copied().enumerate().fold(None, |best, (s, weight)| match best {
-                Some((_, most)) if weight <= most => best,
-                _ if weight > 0.0 => Some((s, weight)),
-                _ => best,
-            });
-            best.map(|(s, _)| s)
-        };
-        self.weights.iter().enumerate().filter_map(|(t, row)| Some(Link::new(strongest(row)?, t))).collect()
+        self.extracted(Extraction::Largest)
     }
+
+    /// Its links.
+    pub fn extracted(&self, extraction: Extraction) -> SentenceLinks {
+        let rows = self.weights.iter().enumerate();
+        match extraction {
+            Extraction::Largest => rows.filter_map(|(t, row)| Some(Link::new(strongest(row)?, t))).collect(),
+            Extraction::Above(least) => rows
+                .flat_map(|(t, row)| {
+                    let strong = row.iter().enumerate().filter(move |(_, weight)| **weight >= least);
+                    strong.map(move |(s, _)| Link::new(s, t))
+                })
+                .collect(),
+        }
+    }
+}
+
+/// How weights become links.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Extraction {
+    /// The largest of each row.
+    #[default]
+    Largest,
+    /// Every one that is at least so large.
+    Above(f32),
+}
+
+/// Where the largest weight of a row is, if there is any.
+fn strongest(row: &[f32]) -> Option<usize> {
+    let best = row.iter().copied().enumerate().fold(None, |best, (s, weight)| match best {
+        Some((_, most)) if weight <= most => best,
+        _ if weight > 0.0 => Some((s, weight)),
+        _ => best,
+    });
+    best.map(|(s, _)| s)
 }
 
 fn merged(weights: &[&[f32]], source: &Words, target: &Words) -> Vec<Vec<f32>> {
@@ -100,5 +126,7 @@ mod tests {
             heads: vec![],
         };
         assert_eq!(alignment.links().to_string(), "0-0 1-2");
+        assert_eq!(alignment.extracted(Extraction::Above(0.2)).to_string(), "0-0 1-0 1-2");
+        assert_eq!(alignment.extracted(Extraction::Above(0.6)).to_string(), "");
     }
 }

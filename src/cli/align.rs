@@ -1,19 +1,24 @@
 //! `zhuyi align`.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::links::{LinksArgs, SymmetryArgs, scores, scores_and_floor, told};
 use super::output::{note, print, print_json};
 use super::translate::ViewArgs;
-use super::{RunArgs, gold, plotting};
-use zhuyi::alignment::{AlignmentErrorRate, SentenceLinks, aer};
+use super::{RUNS, RunArgs, gold, plotting};
+use zhuyi::alignment::{
+    AlignmentErrorRate, Extraction, LexiconCounts, SentenceLinks, Statistics, Summary, aer, npz,
+};
 use zhuyi::corpus::Pair;
 use zhuyi::corpus::read::{self, Gold};
 use zhuyi::ranks::Ranks;
+use zhuyi::run::{RunDir, write_whole};
 use zhuyi::text::words::Level;
-use zhuyi::translator::{Rendered, View};
+use zhuyi::translator::{Aligned, Judged, Rendered, StepOf, Translator, View};
 use zhuyi::{Error, Result};
 
 /// Align given pairs with a model, or score links.
@@ -21,6 +26,8 @@ use zhuyi::{Error, Result};
 #[command(after_help = "Example:
   zhuyi align --tsv data/toy/test.tsv                      # links and, with gold, AER
   zhuyi align --source a.en --target a.zh --format json
+  zhuyi align --tsv pairs.tsv --run runs/en-zh --reverse-run runs/zh-en   # both directions, put together
+  zhuyi align --tsv data/toy/test.tsv --best-head          # which head links best
   zhuyi align --links system.txt --gold gold.txt --format json")]
 pub struct AlignArgs {
     /// Source sentences, with --target
@@ -32,28 +39,50 @@ pub struct AlignArgs {
     /// Pairs, source TAB target (TAB gold links)
     #[arg(long, value_name = "FILE", conflicts_with = "links")]
     tsv: Option<PathBuf>,
-    /// Links to score, without a model
-    #[arg(long, value_name = "FILE", requires = "gold")]
-    links: Option<PathBuf>,
     /// Gold links, one line a pair
     #[arg(long, value_name = "FILE")]
     gold: Option<PathBuf>,
-    /// The --links file is target–source
-    #[arg(long, requires = "links")]
-    reversed: bool,
     /// Words in links, gold ones too, count from this
     #[arg(long, value_name = "0|1", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=1))]
     index_base: u8,
     /// A folder for a picture of each pair, as SVG
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
+    /// Link every source word that gets at least this weight, in place of the one that gets most
+    #[arg(long, value_name = "WEIGHT", value_parser = weight)]
+    threshold: Option<f32>,
+    /// One head's links, from 1, in place of those of the mean
+    #[arg(long, value_name = "N")]
+    head: Option<usize>,
+    /// Whose look is a word's: the step that writes it, or the next one, which reads it
+    #[arg(long, value_enum, default_value = "this")]
+    step: StepArg,
+    /// Tell which head, and which step's look, agrees best with the gold links
+    #[arg(long, conflicts_with_all = ["head", "reverse_run"])]
+    best_head: bool,
+    /// Tell entropy, peaks, order, coverage and pattern of each pair and of all
+    #[arg(long)]
+    statistics: bool,
+    /// Write which target word each source word is linked to most often, for `translate --lexicon`
+    #[arg(long, value_name = "FILE")]
+    learn_lexicon: Option<PathBuf>,
     /// The form of the answer
     #[arg(long, value_enum, default_value = "pharaoh")]
     format: AlignFormat,
+    /// Where to write what --format npz gives
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
     #[command(flatten)]
     view: ViewArgs,
     #[command(flatten)]
     run: RunArgs,
+    /// A run of the other direction, whose links are put together with the first's
+    #[arg(long, value_name = "DIR", help_heading = "Two directions")]
+    reverse_run: Option<PathBuf>,
+    #[command(flatten)]
+    symmetry: SymmetryArgs,
+    #[command(flatten)]
+    without_model: LinksArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -64,52 +93,147 @@ enum AlignFormat {
     Json,
     /// Source TAB target TAB links
     Tsv,
+    /// Weights and words as NumPy reads them, into --output
+    Npz,
+    /// The log-probability of each target, TAB, how many tokens it has, its end counted
+    Scores,
 }
 
-pub fn run(args: AlignArgs, ranks: &Ranks) -> anyhow::Result<()> {
+/// [`StepOf`] for clap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum StepArg {
+    This,
+    Next,
+}
+
+/// A weight as typed.
+fn weight(text: &str) -> std::result::Result<f32, String> {
+    let weight = text.parse::<f32>().ok().filter(|&weight| weight > 0.0 && weight <= 1.0);
+    weight.ok_or_else(|| "it must be a number above 0, at most 1".into())
+}
+
+pub fn run(args: &AlignArgs, ranks: &Ranks) -> anyhow::Result<()> {
     let base = usize::from(args.index_base);
-    if let (Some(links), Some(gold)) = (&args.links, &args.gold) {
+    if let Some(links) = &args.without_model.links {
         if !ranks.leads() {
             return Ok(());
         }
         args.run.check_no_heads("--links")?;
-        let counts = score_links(&args, links, gold, base)?;
-        return match args.format {
-            AlignFormat::Json => print_json(&scores(&counts)),
-            _ => print(&told(&counts)),
-        };
+        let json = args.format == AlignFormat::Json;
+        return args.without_model.run(links, &args.symmetry, args.gold.as_deref(), base, json);
     }
-    let view = args.view.view(Level::Word);
-    if args.format != AlignFormat::Json && view != View::WORDS {
-        return Err(
-            Error::Usage("links are told between words: --level and --ends need --format json".into()).into()
-        );
-    }
-    let (place, pairs) = pairs(&args, base)?;
+    args.check()?;
+    let (place, pairs) = pairs(args, base)?;
     let gold = match &args.gold {
         Some(path) => Some(gold::of_file(path, place, &pairs, base)?),
         None => gold::of_pairs(place, &pairs, base)?,
     };
     let translator = args.run.open(ranks)?;
-    if !translator.has_attention() {
-        let message = "this run has no attention (attention.score = \"none\"), so it can't align";
-        return Err(Error::Model(message.into()).into());
+    if args.format == AlignFormat::Scores {
+        return tell_log_probs(&translator.align(&pairs)?, ranks);
     }
+    check_looks(&translator)?;
+    let view = args.view(&translator)?;
+    let backward = match &args.reverse_run {
+        Some(run) => Some(backward(args, run, &pairs, ranks)?),
+        None => None,
+    };
     let aligned = translator.align(&pairs)?;
     if !ranks.leads() {
         return Ok(());
     }
-    for (number, (rendered, pair)) in aligned.told(view).iter().zip(&pairs).enumerate() {
-        let links = gold.as_ref().filter(|_| view == View::WORDS).map(|gold| &gold[number]);
-        tell(&args, number, rendered, pair, links)?;
+    if args.best_head {
+        let gold = gold.ok_or_else(|| Error::Usage("--best-head compares with gold links: add --gold".into()))?;
+        return tell_heads(&aligned.by_head(&gold), args.format);
     }
-    let Some(gold) = gold else { return Ok(()) };
-    let [counts, floor] = aer::sum(aligned.error_rates(&gold));
-    if args.format == AlignFormat::Json {
-        return print_json(&scores_and_floor(&counts, &floor));
+    let rendered = aligned.told(view);
+    let forward = rendered.iter().map(|rendered| rendered.alignment.extracted(args.extraction()));
+    let links: Vec<SentenceLinks> = match &backward {
+        Some(backward) => {
+            forward.zip(backward).map(|(forward, back)| args.symmetry.apply(&forward, back)).collect()
+        }
+        None => forward.collect(),
+    };
+    let told = Told { args, pairs: &pairs, rendered: &rendered, links: &links, gold: gold.as_deref() };
+    told.tell(view)?;
+    if let Some(path) = &args.learn_lexicon {
+        learn_lexicon(path, &rendered, &links)?;
     }
-    note(&format!("{}; a perfect aligner of one link a target word: AER {:.4}", told(&counts), floor.aer()));
-    Ok(())
+    told.tell_statistics()?;
+    told.tell_scores()
+}
+
+impl AlignArgs {
+    /// Refuses what can't be told.
+    fn check(&self) -> Result<()> {
+        let words = self.view.view(Level::Word) == View::WORDS;
+        let whole = matches!(self.format, AlignFormat::Json | AlignFormat::Npz);
+        let rules = [
+            (whole || words, "links are told between words: --level and --ends need --format json or npz"),
+            (words || self.reverse_run.is_none(), "--reverse-run links words: leave --level and --ends out"),
+            (words || self.learn_lexicon.is_none(), "--learn-lexicon is of words: leave --level and --ends out"),
+            (
+                self.step == StepArg::This || words,
+                "--step next is told between words: leave --level and --ends out",
+            ),
+            (
+                !self.symmetry.is_given() || self.reverse_run.is_some(),
+                "--symmetrize needs links of both directions: add --reverse-run",
+            ),
+            (
+                (self.format == AlignFormat::Npz) == self.output.is_some(),
+                "--format npz goes into a file, and only that: give both --format npz and --output",
+            ),
+        ];
+        match rules.into_iter().find(|(held, _)| !held) {
+            Some((_, rule)) => Err(Error::Usage(rule.into())),
+            None => Ok(()),
+        }
+    }
+
+    fn view(&self, translator: &Translator) -> Result<View> {
+        let heads = translator.heads();
+        if let Some(head) = self.head.filter(|head| !(1..=heads).contains(head)) {
+            return Err(Error::Usage(format!("--head {head}: this run has the heads 1 to {heads}")));
+        }
+        let step = match self.step {
+            StepArg::This => StepOf::This,
+            StepArg::Next => StepOf::Next,
+        };
+        Ok(View { head: self.head.map(|head| head - 1), step, ..self.view.view(Level::Word) })
+    }
+
+    fn extraction(&self) -> Extraction {
+        self.threshold.map_or(Extraction::Largest, Extraction::Above)
+    }
+}
+
+/// Log-probabilities, which models without attention have too.
+fn tell_log_probs(aligned: &Aligned<'_>, ranks: &Ranks) -> anyhow::Result<()> {
+    if !ranks.leads() {
+        return Ok(());
+    }
+    aligned.log_probs().iter().try_for_each(|(log_prob, tokens)| print(&format!("{log_prob}\t{tokens}")))
+}
+
+fn check_looks(translator: &Translator) -> Result<()> {
+    if translator.has_attention() {
+        return Ok(());
+    }
+    let run = translator.run().dir.path().display();
+    Err(Error::Model(format!("{run} has no attention (attention.score = \"none\"), so it can't align")))
+}
+
+/// Source–target links by a run of the other direction.
+fn backward(args: &AlignArgs, run: &Path, pairs: &[Pair], ranks: &Ranks) -> Result<Vec<SentenceLinks>> {
+    let run = RunArgs { run: Some(RunDir::find(Some(run), Path::new(RUNS))?.path().into()), ..args.run.other() };
+    let translator = run.open(ranks)?;
+    check_looks(&translator)?;
+    let turned = |pair: &Pair| Pair { source: pair.target.clone(), target: pair.source.clone(), ..pair.clone() };
+    let pairs: Vec<Pair> = pairs.iter().map(turned).collect();
+    let view = View { head: None, ..args.view(&translator)? };
+    let told = translator.align(&pairs)?.told(view);
+    Ok(told.iter().map(|rendered| rendered.alignment.extracted(args.extraction()).reversed()).collect())
 }
 
 /// The pairs to align, and the file to name in messages about them.
@@ -124,66 +248,128 @@ fn pairs(args: &AlignArgs, base: usize) -> Result<(&Path, Vec<Pair>)> {
     }
 }
 
-fn tell(
-    args: &AlignArgs,
-    number: usize,
-    rendered: &Rendered,
-    pair: &Pair,
-    gold: Option<&SentenceLinks>,
-) -> anyhow::Result<()> {
-    match args.format {
-        AlignFormat::Pharaoh => print(&rendered.alignment.links().to_string())?,
-        AlignFormat::Tsv => {
-            print(&format!("{}\t{}\t{}", pair.source, pair.target, rendered.alignment.links()))?;
+/// What is told of aligned pairs.
+struct Told<'a> {
+    args: &'a AlignArgs,
+    pairs: &'a [Pair],
+    rendered: &'a [Rendered],
+    links: &'a [SentenceLinks],
+    gold: Option<&'a [SentenceLinks]>,
+}
+
+impl Told<'_> {
+    fn tell(&self, view: View) -> anyhow::Result<()> {
+        if let Some(path) = &self.args.output {
+            let archive = npz::archive(self.rendered.iter().map(|rendered| &rendered.alignment))?;
+            write_whole(path, &archive)?;
         }
-        AlignFormat::Json => {
-            let mut object = serde_json::to_value(rendered)?;
-            object["id"] = number.into();
-            if let Some(gold) = gold {
-                object["gold"] = gold.to_string().into();
-            }
-            print_json(&object)?;
+        let at_words =
+            view.level == Level::Word && view == View { head: view.head, step: view.step, ..View::WORDS };
+        for number in 0..self.pairs.len() {
+            self.tell_pair(number, at_words)?;
         }
+        Ok(())
     }
-    if let Some(folder) = &args.plot {
-        std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
-        plotting::write(&rendered.alignment, gold, &folder.join(format!("{}.svg", number + 1)))?;
+
+    fn tell_pair(&self, number: usize, at_words: bool) -> anyhow::Result<()> {
+        let (pair, rendered, links) = (&self.pairs[number], &self.rendered[number], &self.links[number]);
+        let gold = self.gold.filter(|_| at_words).map(|gold| &gold[number]);
+        match self.args.format {
+            AlignFormat::Pharaoh => print(&links.to_string())?,
+            AlignFormat::Tsv => print(&format!("{}\t{}\t{links}", pair.source, pair.target))?,
+            AlignFormat::Json => {
+                let mut object = serde_json::to_value(rendered)?;
+                object["id"] = number.into();
+                object["links"] = links.to_string().into();
+                if let Some(gold) = gold {
+                    object["gold"] = gold.to_string().into();
+                }
+                if self.args.statistics {
+                    object["statistics"] = json!(Statistics::of(&rendered.alignment));
+                }
+                print_json(&object)?;
+            }
+            AlignFormat::Npz | AlignFormat::Scores => {}
+        }
+        if let Some(folder) = &self.args.plot {
+            std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
+            plotting::write(&rendered.alignment, gold, &folder.join(format!("{}.svg", number + 1)))?;
+        }
+        Ok(())
+    }
+
+    fn tell_statistics(&self) -> anyhow::Result<()> {
+        if !self.args.statistics {
+            return Ok(());
+        }
+        let all: Vec<Statistics> =
+            self.rendered.iter().filter_map(|rendered| Statistics::of(&rendered.alignment)).collect();
+        let summary = Summary::of(&all);
+        match (self.args.format, summary) {
+            (AlignFormat::Json, summary) => print_json(&json!({ "statistics": summary }))?,
+            (_, Some(summary)) => note(&told_statistics(&summary)),
+            (_, None) => note("no pair with a word that looked anywhere"),
+        }
+        Ok(())
+    }
+
+    fn tell_scores(&self) -> anyhow::Result<()> {
+        let Some(gold) = self.gold else { return Ok(()) };
+        let each = self.links.iter().zip(gold).zip(self.rendered).map(|((links, gold), rendered)| {
+            let floor = AlignmentErrorRate::floor(gold, rendered.alignment.target.len());
+            [AlignmentErrorRate::of(links, gold), floor]
+        });
+        let [counts, floor] = aer::sum(each);
+        if self.args.format == AlignFormat::Json {
+            return print_json(&scores_and_floor(&counts, &floor));
+        }
+        note(&format!("{}; a perfect aligner of one link a target word: AER {:.4}", told(&counts), floor.aer()));
+        Ok(())
+    }
+}
+
+fn told_statistics(summary: &Summary) -> String {
+    let order = summary.monotonicity.map_or("–".into(), |tau| format!("{tau:.3}"));
+    let [diagonal, local, long_range] = summary.patterns;
+    format!(
+        "{} words of {} pairs: entropy {:.3} nats, peak {:.3}, order (Kendall's τ) {order}, coverage {:.3}, from the diagonal \
+         {:.3}; {diagonal} pairs look diagonal, {local} local, {long_range} long-range",
+        summary.words,
+        summary.sentences,
+        summary.entropy,
+        summary.peak,
+        summary.coverage,
+        summary.diagonal_distance
+    )
+}
+
+fn tell_heads(judged: &[Judged], format: AlignFormat) -> anyhow::Result<()> {
+    let name = |judged: &Judged| judged.head.map_or("mean".to_owned(), |head| (head + 1).to_string());
+    for judged in judged {
+        if format == AlignFormat::Json {
+            let mut object = scores(&judged.rate);
+            object["head"] = judged.head.map_or("mean".into(), |head| (head + 1).into());
+            object["step"] = judged.step.name().into();
+            print_json(&object)?;
+        } else {
+            print(&format!("head {:>4}, {:>4} step: {}", name(judged), judged.step.name(), told(&judged.rate)))?;
+        }
     }
     Ok(())
 }
 
-fn score_links(args: &AlignArgs, links: &Path, gold: &Path, base: usize) -> Result<AlignmentErrorRate> {
-    let (system, gold_links) = (gold::read_links(links, base)?, gold::read_links(gold, base)?);
-    read::check_equal([links, gold], [system.len(), gold_links.len()])?;
-    let oriented = system.into_iter().map(|links| if args.reversed { links.reversed() } else { links });
-    Ok(oriented.zip(&gold_links).map(|(system, gold)| AlignmentErrorRate::of(&system, gold)).sum())
-}
-
-/// Scores and the best that one link a target word can reach.
-pub fn scores_and_floor(counts: &AlignmentErrorRate, floor: &AlignmentErrorRate) -> Value {
-    let mut answer = scores(counts);
-    answer["floor"] = json!(floor.aer());
-    answer
-}
-
-/// Scores as programs read them.
-fn scores(counts: &AlignmentErrorRate) -> Value {
-    json!({
-        "aer": counts.aer(),
-        "precision": counts.precision(),
-        "recall": counts.recall(),
-        "f1": counts.f1(),
-        "links": counts.links,
-    })
-}
-
-fn told(counts: &AlignmentErrorRate) -> String {
-    format!(
-        "AER {:.4}, precision {:.4}, recall {:.4}, F1 {:.4}, {} links",
-        counts.aer(),
-        counts.precision(),
-        counts.recall(),
-        counts.f1(),
-        counts.links
-    )
+fn learn_lexicon(path: &Path, rendered: &[Rendered], links: &[SentenceLinks]) -> anyhow::Result<()> {
+    let mut counts = LexiconCounts::default();
+    for (rendered, links) in rendered.iter().zip(links) {
+        counts.add(&rendered.alignment.source, &rendered.alignment.target, links);
+    }
+    let mut lines = String::new();
+    let mut words = 0;
+    for entry in counts.entries() {
+        writeln!(lines, "{}\t{}\t{}\t{:.4}", entry.source, entry.target, entry.count, entry.share)?;
+        words += 1;
+    }
+    write_whole(path, lines.as_bytes())?;
+    note(&format!("{words} words written to {}", path.display()));
+    Ok(())
 }

@@ -5,16 +5,20 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
-use super::output::{print, print_json};
+use super::ensemble::EnsembleArgs;
+use super::links::scores_and_floor;
+use super::output::{note, print, print_json, warn};
+use super::searching::SearchArgs;
 use super::{Format, RUNS, RunArgs, gold};
 use zhuyi::alignment::{AlignmentErrorRate, Entropy, aer};
 use zhuyi::corpus::Pair;
 use zhuyi::corpus::read::{self, Gold};
-use zhuyi::metrics::by_length::by_length;
-use zhuyi::metrics::{BleuConfig, ChrfConfig, Tokenization, exact_match};
+use zhuyi::evaluation::report::{About, markdown, page};
+use zhuyi::evaluation::{Criteria, Evaluation, Test, evaluate, frequencies};
+use zhuyi::metrics::{BleuConfig, ChrfConfig, TerConfig, Tokenization};
+use zhuyi::plot::terminal;
 use zhuyi::ranks::Ranks;
-use zhuyi::run::RunDir;
-use zhuyi::search::MOST_BEAM;
+use zhuyi::run::{RunDir, write_whole};
 use zhuyi::translator::Translator;
 use zhuyi::{Error, Result};
 
@@ -23,10 +27,12 @@ use zhuyi::{Error, Result};
 #[command(after_help = "Example:
   zhuyi evaluate                                      # the newest run on its own test data
   zhuyi evaluate --source test.en --reference test.zh
-  zhuyi evaluate --hypothesis out.zh --reference a.zh --reference b.zh --target-language zh")]
+  zhuyi evaluate --hypothesis out.zh --reference a.zh --reference b.zh --target-language zh
+  zhuyi evaluate --hypothesis ours.de --against theirs.de --reference ref.de   # is ours better?
+  zhuyi evaluate --worst 20 --rare-words --report report.html")]
 pub struct EvaluateArgs {
-    /// Sentences to translate, with --reference
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["hypothesis", "tsv"])]
+    /// Sentences to translate, with --reference; with --hypothesis, what that is a translation of
+    #[arg(long, value_name = "FILE", conflicts_with = "tsv")]
     source: Option<PathBuf>,
     /// Their translations by people; several for several references
     #[arg(long, value_name = "FILE", conflicts_with = "tsv")]
@@ -37,23 +43,67 @@ pub struct EvaluateArgs {
     /// Pairs to translate and score: source TAB reference (TAB gold links)
     #[arg(long, value_name = "FILE")]
     tsv: Option<PathBuf>,
+    /// Another system's translations of the same sentences: is the difference more than luck?
+    #[arg(long, value_name = "FILE")]
+    against: Option<PathBuf>,
+    /// Tell the worst sentences, and where the model looked
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    worst: usize,
+    /// Tell how many words are right by how often they occur in the training data (the run's, or --training's)
+    #[arg(long)]
+    rare_words: bool,
+    /// Target sentences whose words are counted for --rare-words
+    #[arg(long, value_name = "FILE", requires = "rare_words")]
+    training: Option<PathBuf>,
+    /// Write a report: .md, .html or .json
+    #[arg(long, value_name = "FILE", value_parser = report_path)]
+    report: Option<PathBuf>,
     /// How BLEU cuts words [default: by target language]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = "Scores")]
     tokenize: Option<TokenizeArg>,
     /// The target language [default: the run's]
-    #[arg(long, value_name = "CODE")]
+    #[arg(long, value_name = "CODE", help_heading = "Scores")]
     target_language: Option<String>,
-    /// Ignore case
-    #[arg(long)]
+    /// Ignore case (TER always does, unless --ter case-sensitive)
+    #[arg(long, help_heading = "Scores")]
     lowercase: bool,
-    /// Hypotheses that live at a time; 1 is greedy [default: the run's]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_BEAM as u64))]
-    beam: Option<u64>,
+    /// Leave out orders of n-grams that the text is too short for
+    #[arg(long, help_heading = "Scores")]
+    effective_order: bool,
+    /// How TER cuts words; several with commas between them
+    #[arg(long, value_enum, value_delimiter = ',', help_heading = "Scores")]
+    ter: Vec<TerArg>,
     /// The form of the answer
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
     #[command(flatten)]
     run: RunArgs,
+    #[command(flatten)]
+    ensemble: EnsembleArgs,
+    #[command(flatten)]
+    search: SearchArgs,
+}
+
+/// sacreBLEU's switches of TER.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum TerArg {
+    /// Cut punctuation off
+    Normalized,
+    /// Leave punctuation out
+    NoPunctuation,
+    /// Of the two before: for East Asian punctuation and characters too
+    Asian,
+    /// Tell upper from lower case
+    CaseSensitive,
+}
+
+/// Where a report goes.
+fn report_path(path: &str) -> std::result::Result<PathBuf, String> {
+    let path = PathBuf::from(path);
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("md" | "html" | "json") => Ok(path),
+        _ => Err("the name must end in .md, .html or .json".into()),
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -71,15 +121,14 @@ impl ValueEnum for TokenizeArg {
     }
 }
 
-/// What is scored.
-struct Test {
-    /// Nothing when only hypotheses are given.
-    sources: Option<Vec<String>>,
-    references: Vec<Vec<String>>,
-    hypotheses: Vec<String>,
+/// What is judged, and what is known of it beside.
+struct Judged {
+    test: Test,
     /// Of pairs with gold links, reference forced.
     aligned: Option<Aligned>,
     language: Option<String>,
+    /// What it is called in a report.
+    name: String,
 }
 
 /// Where a model looks while it writes references that have gold links.
@@ -90,42 +139,131 @@ struct Aligned {
     entropy: Option<f64>,
 }
 
-pub fn run(args: EvaluateArgs, ranks: &Ranks) -> anyhow::Result<()> {
+pub fn run(args: &EvaluateArgs, ranks: &Ranks) -> anyhow::Result<()> {
     if !args.reference.is_empty() && args.source.is_none() && args.hypothesis.is_none() {
         return Err(Error::Usage("--reference needs --source or --hypothesis".into()).into());
     }
-    let test = match &args.hypothesis {
-        Some(path) => given(&args, path)?,
-        None => translated(&args, ranks)?,
+    let mut judged = match &args.hypothesis {
+        Some(path) => given(args, path)?,
+        None => translated(args, ranks)?,
     };
     if !ranks.leads() {
         return Ok(());
     }
-    let language = args.target_language.clone().or_else(|| test.language.clone());
-    let tokenization = match args.tokenize {
-        Some(tokenize) => tokenize.0,
-        None => Tokenization::choose(language.as_deref(), &test.references[0]),
-    };
-    let answer = scores(&test, tokenization, args.lowercase);
+    let criteria = args.criteria(&judged);
+    if args.rare_words {
+        judged.test.frequencies = Some(args.frequencies(&criteria.bleu)?);
+    }
+    if let Some(against) = &args.against {
+        let other = lines(against)?;
+        read::check_equal(
+            [args.hypothesis.as_deref().unwrap_or(Path::new("the test set")), against],
+            [judged.test.hypotheses.len(), other.len()],
+        )?;
+        judged.test.against = Some(other);
+    }
+    let evaluation = evaluate(&judged.test, &criteria);
+    let answer = answer(&evaluation, judged.aligned.as_ref())?;
+    evaluation.warnings.iter().for_each(|warning| warn(warning));
+    if let Some(path) = &args.report {
+        report(path, &evaluation, &answer, &judged.name)?;
+    }
     match args.format {
         Format::Json => print_json(&answer),
-        Format::Text => print(&told(&answer)),
+        Format::Text => print(&told(&evaluation, judged.aligned.as_ref())),
     }
 }
 
+impl EvaluateArgs {
+    fn criteria(&self, judged: &Judged) -> Criteria {
+        let language = self.target_language.clone().or_else(|| judged.language.clone());
+        let tokenization = match self.tokenize {
+            Some(tokenize) => tokenize.0,
+            None => Tokenization::choose(language.as_deref(), &judged.test.references[0]),
+        };
+        let (lowercase, effective_order) = (self.lowercase, self.effective_order);
+        Criteria {
+            bleu: BleuConfig { tokenization, lowercase, effective_order, ..BleuConfig::default() },
+            chrf: ChrfConfig { lowercase, ..ChrfConfig::default() },
+            ter: TerConfig {
+                normalized: self.ter.contains(&TerArg::Normalized),
+                no_punctuation: self.ter.contains(&TerArg::NoPunctuation),
+                asian: self.ter.contains(&TerArg::Asian),
+                case_sensitive: self.ter.contains(&TerArg::CaseSensitive),
+            },
+            worst: self.worst,
+        }
+    }
+
+    /// How often words occur in training.
+    fn frequencies(&self, bleu: &BleuConfig) -> Result<std::collections::HashMap<String, usize>> {
+        if let Some(path) = &self.training {
+            return Ok(frequencies(lines(path)?.iter().map(String::as_str), bleu));
+        }
+        if self.hypothesis.is_some() && self.run.run.is_none() {
+            let message =
+                "--rare-words counts words in training data: name it with --training, or a run with --run";
+            return Err(Error::Usage(message.into()));
+        }
+        let run = RunDir::find(self.run.run.as_deref(), Path::new(RUNS))?;
+        let (config, _) = run.read_manifest()?;
+        let target = |pair: Pair| if config.data.reverse { pair.source } else { pair.target };
+        let targets = config.data.train.stream(Gold::Ignored)?.map(|pair| pair.map(target));
+        let targets = targets.collect::<Result<Vec<String>>>()?;
+        Ok(frequencies(targets.iter().map(String::as_str), bleu))
+    }
+}
+
+/// What programs are told.
+fn answer(evaluation: &Evaluation, aligned: Option<&Aligned>) -> Result<Value> {
+    let mut answer = serde_json::to_value(evaluation).map_err(|why| Error::Model(why.to_string()))?;
+    if let Some(Aligned { links: [links, floor], entropy }) = aligned {
+        answer["alignment"] = scores_and_floor(links, floor);
+        answer["alignment"]["entropy"] = json!(entropy);
+    }
+    Ok(answer)
+}
+
+fn report(path: &Path, evaluation: &Evaluation, answer: &Value, name: &str) -> anyhow::Result<()> {
+    let command = std::env::args().skip(1).map(quoted).collect::<Vec<_>>().join(" ");
+    let about = About { title: format!("Evaluation of {name}"), command: format!("zhuyi {command}") };
+    let text = match path.extension().and_then(|extension| extension.to_str()) {
+        Some("md") => markdown(evaluation, &about),
+        Some("html") => page(evaluation, &about)?,
+        _ => format!("{}\n", serde_json::to_string_pretty(answer)?),
+    };
+    write_whole(path, text.as_bytes())?;
+    note(&format!("report written to {}", path.display()));
+    Ok(())
+}
+
+/// An argument as a shell takes it.
+fn quoted(argument: String) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !argument.is_empty() && argument.chars().all(plain) {
+        return argument;
+    }
+    format!("'{}'", argument.replace('\'', "'\\''"))
+}
+
 /// Hypotheses from a file.
-fn given(args: &EvaluateArgs, path: &Path) -> Result<Test> {
+fn given(args: &EvaluateArgs, path: &Path) -> Result<Judged> {
     args.run.check_no_heads("--hypothesis")?;
     let hypotheses = lines(path)?;
     let references = references(args, path, hypotheses.len())?;
+    let sources = args.source.as_deref().map(lines).transpose()?;
+    if let (Some(source), Some(sources)) = (&args.source, &sources) {
+        read::check_equal([path, source], [hypotheses.len(), sources.len()])?;
+    }
     let run = args.run.run.as_deref().map(|run| RunDir::find(Some(run), Path::new(RUNS))).transpose()?;
     let language = run.map(|run| run.read_manifest()).transpose()?.map(|(_, manifest)| manifest.target_language);
-    Ok(Test { sources: None, references, hypotheses, aligned: None, language })
+    let test = Test { sources, references, hypotheses, ..Test::default() };
+    Ok(Judged { test, aligned: None, language, name: path.display().to_string() })
 }
 
 /// Hypotheses from a run.
-fn translated(args: &EvaluateArgs, ranks: &Ranks) -> Result<Test> {
-    let translator = args.run.open(ranks)?;
+fn translated(args: &EvaluateArgs, ranks: &Ranks) -> Result<Judged> {
+    let translator = args.ensemble.open(&args.run, ranks)?;
     let (pairs, references) = match (&args.source, &args.tsv) {
         (Some(source), _) => {
             let sources = lines(source)?;
@@ -143,17 +281,18 @@ fn translated(args: &EvaluateArgs, ranks: &Ranks) -> Result<Test> {
         }
     };
     let mut options = translator.options();
-    if let Some(beam) = args.beam {
-        options.search.beam = beam as usize;
-    }
+    options.search = args.search.over(&translator)?;
     let sources: Vec<&str> = pairs.iter().map(|pair| pair.source.as_str()).collect();
-    let translations = translator.translate(&sources, &options, 0)?;
-    Ok(Test {
-        hypotheses: translations.iter().map(|translation| translation.best().translation.clone()).collect(),
-        aligned: aligned(&translator, &pairs, args.tsv.as_deref().unwrap_or(Path::new("test data")))?,
-        language: Some(translator.run().manifest.target_language.clone()),
-        sources: Some(pairs.into_iter().map(|pair| pair.source).collect()),
-        references,
+    let best = translator.translate(&sources, &options, 0)?.into_iter().map(|mut it| it.hypotheses.swap_remove(0));
+    let (hypotheses, alignments) = best.map(|best| (best.translation, best.alignment)).unzip();
+    let aligned = aligned(&translator, &pairs, args.tsv.as_deref().unwrap_or(Path::new("test data")))?;
+    let sources = Some(pairs.into_iter().map(|pair| pair.source).collect());
+    let run = translator.run();
+    Ok(Judged {
+        test: Test { sources, references, hypotheses, alignments, ..Test::default() },
+        aligned,
+        language: Some(run.manifest.target_language.clone()),
+        name: run.dir.path().display().to_string(),
     })
 }
 
@@ -201,55 +340,90 @@ fn lines(path: &Path) -> Result<Vec<String>> {
     Ok(read::lines(&read::text(path)?).map(str::to_owned).collect())
 }
 
-fn scores(test: &Test, tokenization: Tokenization, lowercase: bool) -> Value {
-    let references: Vec<&[String]> = test.references.iter().map(Vec::as_slice).collect();
-    let config = BleuConfig { tokenization, lowercase, ..BleuConfig::default() };
-    let bleu = config.corpus(&test.hypotheses, &references);
-    let chrf = ChrfConfig { lowercase, ..ChrfConfig::default() }.corpus(&test.hypotheses, &references);
-    let mut answer = json!({
-        "sentences": test.hypotheses.len(),
-        "bleu": bleu,
-        "chrf": chrf,
-        "exact_match": exact_match(&test.hypotheses, &references),
-    });
-    if let Some(sources) = &test.sources {
-        answer["by_length"] = json!(by_length(&config, sources, &test.hypotheses, &references));
-    }
-    if let Some(Aligned { links: [links, floor], entropy }) = &test.aligned {
-        answer["alignment"] = super::align::scores_and_floor(links, floor);
-        answer["alignment"]["entropy"] = json!(entropy);
-    }
-    answer
-}
-
-fn told(answer: &Value) -> String {
-    let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
+/// Scores as people read them.
+fn told(evaluation: &Evaluation, aligned: Option<&Aligned>) -> String {
+    let it = &evaluation.scores;
     let mut told = format!(
-        "{} sentences\nBLEU  {:.2}  {}\nchrF2 {:.2}  {}\nexact {:.1} %",
-        answer["sentences"],
-        number(&answer["bleu"]["score"]),
-        answer["bleu"]["signature"].as_str().unwrap_or_default(),
-        number(&answer["chrf"]["score"]),
-        answer["chrf"]["signature"].as_str().unwrap_or_default(),
-        100.0 * number(&answer["exact_match"]),
+        "{} sentences\nBLEU    {:.2}  {}\nchrF2   {:.2}  {}\nchrF2++ {:.2}  {}\nTER     {:.2}  {}\nexact   {:.1} %\nlength  {:.3} of \
+         the references'",
+        it.sentences,
+        it.bleu.score,
+        it.bleu.signature,
+        it.chrf.score,
+        it.chrf.signature,
+        it.chrf_words.score,
+        it.chrf_words.signature,
+        it.ter.score,
+        it.ter.signature,
+        100.0 * it.exact_match,
+        it.length_ratio
     );
-    if answer["alignment"].is_object() {
+    if let Some(Aligned { links: [links, floor], entropy }) = aligned {
         told += &format!(
-            "\nAER   {:.4}  reference forced; a perfect aligner of one link a target word: {:.4}\n\
-             entropy {:.3} nats a row of weights",
-            number(&answer["alignment"]["aer"]),
-            number(&answer["alignment"]["floor"]),
-            number(&answer["alignment"]["entropy"])
+            "\nAER     {:.4}  reference forced; a perfect aligner of one link a target word: {:.4}",
+            links.aer(),
+            floor.aer()
         );
+        if let Some(entropy) = entropy {
+            told += &format!("\nentropy {entropy:.3} nats a row of weights");
+        }
     }
-    for bucket in answer["by_length"].as_array().into_iter().flatten() {
-        let to = bucket["to"].as_u64().map_or("…".into(), |to| to.to_string());
+    for bucket in &evaluation.by_length {
+        let to = bucket.to.map_or("…".into(), |to| to.to_string());
         told += &format!(
             "\n  {:>2}–{to:<3} source words: {:>5} sentences, BLEU {:.2}",
-            bucket["from"],
-            bucket["sentences"],
-            number(&bucket["bleu"])
+            bucket.from, bucket.sentences, bucket.bleu
         );
+    }
+    for bucket in &evaluation.rare_words {
+        let to = bucket.to.map_or("…".into(), |to| to.to_string());
+        let f1 = bucket.f1.map_or("–".into(), |f1| format!("{:.1} %", 100.0 * f1));
+        told += &format!(
+            "\n  {:>4}–{to:<4} times in training: {:>6} words in the references, {:>6} written, {:>6} right, F1 {f1}",
+            bucket.from, bucket.references, bucket.hypotheses, bucket.right
+        );
+    }
+    told + &told_against(evaluation) + &told_worst(evaluation)
+}
+
+/// Beside the other system.
+fn told_against(evaluation: &Evaluation) -> String {
+    let Some(against) = &evaluation.against else { return String::new() };
+    let mut told = format!(
+        "\nbeside the other system: score (mean ± 95 %) of this, of the other; p by {} samples, by {} shuffles",
+        against.samples, against.trials
+    );
+    for compared in &against.scores {
+        let (ours, theirs) = (&compared.bootstrap.system, &compared.bootstrap.baseline);
+        told += &format!(
+            "\n  {:7} {:.2} ({:.2} ± {:.2})  {:.2} ({:.2} ± {:.2})  p {:.4}  {:.4}",
+            compared.score,
+            ours.score,
+            ours.mean,
+            ours.ci,
+            theirs.score,
+            theirs.mean,
+            theirs.ci,
+            compared.bootstrap.p,
+            compared.randomisation.p
+        );
+    }
+    told
+}
+
+/// The worst sentences.
+fn told_worst(evaluation: &Evaluation) -> String {
+    let mut told = String::new();
+    for sentence in &evaluation.worst {
+        told += &format!("\n\n{}  BLEU {:.2}, chrF2 {:.2}", sentence.id + 1, sentence.bleu, sentence.chrf);
+        let source = sentence.source.iter().map(|text| ("source", text));
+        let references = sentence.references.iter().map(|text| ("reference", text));
+        for (name, text) in source.chain([("translation", &sentence.hypothesis)]).chain(references) {
+            told += &format!("\n  {name:11} {text}");
+        }
+        if let Some(alignment) = &sentence.alignment {
+            told += &format!("\n{}", terminal::draw(alignment).trim_end());
+        }
     }
     told
 }

@@ -1,6 +1,7 @@
 //! Lines of a file or of standard input as they come.
 
-use std::io::BufRead;
+use std::fs::File;
+use std::io::{BufRead, Read};
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver};
 
@@ -28,6 +29,21 @@ pub fn read(mut input: impl BufRead + Send + 'static) -> Incoming {
         }
     });
     receiver
+}
+
+/// How many lines a file has.
+pub fn count(path: &Path) -> Result<usize> {
+    let (mut file, mut buffer) = (File::open(path).map_err(Error::io(path))?, vec![0; 1 << 16]);
+    let (mut lines, mut last) = (0, b'\n');
+    loop {
+        match file.read(&mut buffer).map_err(Error::io(path))? {
+            0 => return Ok(lines + usize::from(last != b'\n')),
+            n => {
+                lines += buffer[..n].iter().filter(|&&byte| byte == b'\n').count();
+                last = buffer[n - 1];
+            }
+        }
+    }
 }
 
 /// Hands lines over in batches: as many as are there, at least one.

@@ -6,14 +6,17 @@ mod average;
 mod bench;
 mod choice;
 mod config;
+mod counter;
 mod data;
 mod devices;
+mod ensemble;
 mod evaluate;
 mod generate;
 mod gold;
 mod language;
 mod lesson;
 mod lines;
+mod links;
 mod output;
 mod parity;
 mod plot;
@@ -21,9 +24,11 @@ mod plotting;
 mod process;
 mod progress;
 mod runs;
+mod searching;
 mod signals;
 mod train;
 mod translate;
+mod wishes;
 
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
@@ -81,11 +86,11 @@ enum Command {
     /// Train a model (without --config on the shipped toy corpus)
     Train(train::TrainArgs),
     /// Translate sentences, a file, or standard input line by line
-    Translate(translate::TranslateArgs),
-    /// Score translations: BLEU, chrF, exact match, by length
-    Evaluate(evaluate::EvaluateArgs),
+    Translate(Box<translate::TranslateArgs>),
+    /// Score translations: BLEU, chrF, TER, exact match; by length, by sentence, beside another system
+    Evaluate(Box<evaluate::EvaluateArgs>),
     /// Align given pairs with a model, or score links: precision, recall, AER
-    Align(align::AlignArgs),
+    Align(Box<align::AlignArgs>),
     /// Make a run whose model is the mean of several of another's
     Average(average::AverageArgs),
     /// Train variants of attention alike and report what attention is worth
@@ -150,6 +155,11 @@ impl DeviceArgs {
 }
 
 impl RunArgs {
+    /// The same device, for another run's whole model.
+    fn other(&self) -> Self {
+        Self { run: None, without_head: Vec::new(), device: DeviceArgs { device: self.device.device.clone() } }
+    }
+
     /// Refuses to switch heads off where no model looks.
     fn check_no_heads(&self, flag: &str) -> Result<()> {
         if self.without_head.is_empty() {
@@ -230,9 +240,9 @@ fn guarded(work: impl FnOnce() -> anyhow::Result<()> + Send) -> anyhow::Result<(
 fn run(command: Command, ranks: &Ranks) -> anyhow::Result<()> {
     match command {
         Command::Train(args) => train::run(args, ranks),
-        Command::Translate(args) => translate::run(args, ranks),
-        Command::Evaluate(args) => evaluate::run(args, ranks),
-        Command::Align(args) => align::run(args, ranks),
+        Command::Translate(args) => translate::run(&args, ranks),
+        Command::Evaluate(args) => evaluate::run(&args, ranks),
+        Command::Align(args) => align::run(&args, ranks),
         Command::Bench(args) => bench::run(args, ranks),
         // The others are no work for many.
         _ if !ranks.leads() => Ok(()),

@@ -8,16 +8,21 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::RunArgs;
+use super::counter::Counter;
+use super::ensemble::EnsembleArgs;
 use super::lines::{self, Incoming};
 use super::output::{note, stdout, warn};
 use super::plotting::{self, PlotPath};
-use zhuyi::kernels::Precision;
+use super::searching::SearchArgs;
+use super::wishes::{WishArgs, Wishes};
+use zhuyi::alignment::Lexicon;
+use zhuyi::corpus::read;
 use zhuyi::plot::terminal;
 use zhuyi::ranks::Ranks;
-use zhuyi::search::{COVERAGE_PENALTIES, LengthPenalty, MOST_BEAM};
+use zhuyi::search::{Long, MOST_BEAM, Method, Unknown};
 use zhuyi::text::preview;
 use zhuyi::text::words::Level;
-use zhuyi::translator::{Ends, Options, Translation, Translator};
+use zhuyi::translator::{Ends, Options, Sentence, Translation, Translator};
 use zhuyi::{Error, Result};
 
 /// Characters of an unknown word that are told.
@@ -30,7 +35,9 @@ const MOST_WARNINGS: usize = 20;
 #[command(after_help = "Example:
   zhuyi translate \"the cat eats fish\" --show
   zhuyi translate --input in.en --output out.zh --beam 5
-  zhuyi translate \"welcome to shenzhen\" --plot alignment.svg")]
+  zhuyi translate \"welcome to shenzhen\" --plot alignment.svg
+  zhuyi translate \"the cat eats fish\" --prefix 猫 --n-best 5 --beam 8
+  zhuyi translate --input in.en --sample --n-best 4 --temperature 0.7")]
 pub struct TranslateArgs {
     /// Sentences; each argument is one [default: standard input, a sentence a line]
     #[arg(value_name = "TEXT", conflicts_with = "input")]
@@ -41,21 +48,12 @@ pub struct TranslateArgs {
     /// Where to write [default: standard output]
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Hypotheses that live at a time; 1 is greedy [default: the run's]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_BEAM as u64))]
-    beam: Option<u64>,
-    /// Translations told of each sentence, at most the beam
+    /// Translations told of each sentence, at most the beam; fewer where fewer are found
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=MOST_BEAM as u64))]
     n_best: u64,
-    /// How lengths are made comparable: none, mean[:ALPHA], gnmt[:ALPHA] [default: the run's]
-    #[arg(long, value_name = "PENALTY")]
-    length_penalty: Option<LengthPenalty>,
-    /// What it costs to leave source words unseen; 0 for nothing [default: the run's]
-    #[arg(long, value_name = "BETA", value_parser = penalty)]
-    coverage_penalty: Option<f64>,
-    /// Multiply with weights in 8 bits, on the processor and with plain attention: faster, and a little off
-    #[arg(long)]
-    int8: bool,
+    /// With --replace-unknown: lines of a source word, a tab and its translation (`zhuyi align --learn-lexicon` writes one)
+    #[arg(long, value_name = "FILE")]
+    lexicon: Option<PathBuf>,
     /// Draw where the model looked
     #[arg(long)]
     show: bool,
@@ -69,6 +67,12 @@ pub struct TranslateArgs {
     view: ViewArgs,
     #[command(flatten)]
     run: RunArgs,
+    #[command(flatten)]
+    ensemble: EnsembleArgs,
+    #[command(flatten)]
+    search: SearchArgs,
+    #[command(flatten)]
+    wishes: WishArgs,
 }
 
 /// How alignments are told.
@@ -110,19 +114,21 @@ impl ViewArgs {
             LevelArg::Word => Level::Word,
             LevelArg::Subword => Level::Subword,
         };
-        zhuyi::translator::View { level, ends: if self.ends { Ends::Shown } else { Ends::Hidden } }
+        let ends = if self.ends { Ends::Shown } else { Ends::Hidden };
+        zhuyi::translator::View { level, ends, ..zhuyi::translator::View::default() }
     }
 }
 
-pub fn run(args: TranslateArgs, ranks: &Ranks) -> anyhow::Result<()> {
+pub fn run(args: &TranslateArgs, ranks: &Ranks) -> anyhow::Result<()> {
     if args.text.len() > 1 {
         args.plot.as_ref().map_or(Ok(()), PlotPath::check_numbered)?;
     }
     if let (Some(input), Some(output)) = (&args.input, &args.output) {
         refuse_same_file(input, output)?;
     }
-    let translator = args.run.open(ranks)?;
-    let options = options(&args, &translator)?;
+    let translator = args.ensemble.open(&args.run, ranks)?;
+    let options = options(args, &translator)?;
+    let wishes = args.wishes.read(&options.search)?;
     if !translator.has_attention() && (args.format == TranslationFormat::Pharaoh || args.plot.is_some()) {
         return Err(Error::Usage("this run has no attention, so there is nothing to link or draw".into()).into());
     }
@@ -130,18 +136,20 @@ pub fn run(args: TranslateArgs, ranks: &Ranks) -> anyhow::Result<()> {
         return Err(Error::Usage("links are told between words: --ends needs --format json".into()).into());
     }
     if !ranks.leads() {
-        return follow(&args, &translator, &options, ranks);
+        return follow(args, &translator, &options, &wishes, ranks);
     }
     // Opened before the output is made, so that a mistyped name costs nothing.
-    let input = if args.text.is_empty() { Some(open_input(&args)?) } else { None };
+    let input = if args.text.is_empty() { Some(open_input(args)?) } else { None };
+    let counter = counter(args)?;
     let out: Box<dyn Write> = match &args.output {
         Some(path) => Box::new(BufWriter::new(File::create(path).map_err(Error::io(path))?)),
         None => Box::new(stdout()),
     };
-    let mut teller = Teller { args: &args, out, told: 0, unknown: BTreeSet::new() };
+    let mut teller = Teller { args, out, told: 0, unknown: BTreeSet::new(), counter };
     let Some((place, incoming)) = input else {
-        let sentences: Vec<&str> = args.text.iter().map(String::as_str).collect();
-        return teller.tell(translator.translate(&sentences, &options, 0)?);
+        let sentences = wished(&args.text, &wishes, 0)?;
+        teller.tell(translator.translate(&sentences, &options, 0)?, &options)?;
+        return Ok(wishes.check_all_used(args.text.len())?);
     };
     // Enough for every core to have whole batches; a line that comes alone is still answered at once.
     let most = options.search.batch.saturating_mul(4 * rayon::current_num_threads() * ranks.size());
@@ -150,21 +158,39 @@ pub fn run(args: TranslateArgs, ranks: &Ranks) -> anyhow::Result<()> {
             return Ok(());
         }
         ranks.tell(Some(batch.to_vec()))?;
-        let batch: Vec<&str> = batch.iter().map(String::as_str).collect();
-        teller.tell(translator.translate(&batch, &options, teller.told)?)
+        let sentences = wished(batch, &wishes, teller.told)?;
+        teller.tell(translator.translate(&sentences, &options, teller.told)?, &options)
     })?;
     ranks.tell(Some(NO_MORE))?;
-    Ok(())
+    Ok(wishes.check_all_used(teller.told)?)
+}
+
+/// Sentences with their wishes; `before` came before these.
+fn wished<'a>(texts: &'a [String], wishes: &'a Wishes, before: usize) -> Result<Vec<Sentence<'a>>> {
+    texts.iter().enumerate().map(|(i, text)| wishes.with(text, before + i)).collect()
+}
+
+/// Tells how far it is, where translations go from a file into a file.
+fn counter(args: &TranslateArgs) -> Result<Option<Counter>> {
+    match (&args.input, &args.output) {
+        (Some(input), Some(_)) if input.is_file() => Ok(Some(Counter::new(lines::count(input)?))),
+        _ => Ok(None),
+    }
 }
 
 /// What rank 0 tells the others after the last lines.
 const NO_MORE: Vec<String> = Vec::new();
 
 /// Does this rank's share of what rank 0 reads and tells.
-fn follow(args: &TranslateArgs, translator: &Translator, options: &Options, ranks: &Ranks) -> anyhow::Result<()> {
+fn follow(
+    args: &TranslateArgs,
+    translator: &Translator,
+    options: &Options,
+    wishes: &Wishes,
+    ranks: &Ranks,
+) -> anyhow::Result<()> {
     if !args.text.is_empty() {
-        let sentences: Vec<&str> = args.text.iter().map(String::as_str).collect();
-        translator.translate(&sentences, options, 0)?;
+        translator.translate(&wished(&args.text, wishes, 0)?, options, 0)?;
         return Ok(());
     }
     let mut told = 0;
@@ -173,8 +199,7 @@ fn follow(args: &TranslateArgs, translator: &Translator, options: &Options, rank
         if batch.is_empty() {
             return Ok(());
         }
-        let batch: Vec<&str> = batch.iter().map(String::as_str).collect();
-        told += translator.translate(&batch, options, told)?.len();
+        told += translator.translate(&wished(&batch, wishes, told)?, options, told)?.len();
     }
 }
 
@@ -191,40 +216,24 @@ fn open_input(args: &TranslateArgs) -> Result<(&Path, Incoming)> {
 
 fn options(args: &TranslateArgs, translator: &Translator) -> Result<Options> {
     let mut options = translator.options();
-    if let Some(beam) = args.beam {
-        options.search.beam = beam as usize;
-    }
-    if let Some(penalty) = args.length_penalty {
-        options.search.length_penalty = penalty;
-    }
-    if let Some(penalty) = args.coverage_penalty {
-        options.search.coverage_penalty = penalty;
-        if penalty > 0.0 && !translator.has_attention() {
-            let message = "--coverage-penalty counts where attention looked, and this run has none";
-            return Err(Error::Usage(message.into()));
-        }
-    }
-    if args.int8 {
-        options.search.precision = Precision::Int8;
-    }
+    options.search = args.search.over(translator)?;
     options.n_best = args.n_best as usize;
+    if let Some(path) = &args.lexicon {
+        if options.search.unknown != Unknown::Copy {
+            return Err(Error::Usage("--lexicon is for unknown words: add --replace-unknown".into()));
+        }
+        options.lexicon = Lexicon::parse(path, read::lines(&read::text(path)?))?;
+    }
     // Links are between words, as other tools count them; for people a sentence without spaces is shown in pieces.
     let pharaoh = args.format == TranslationFormat::Pharaoh;
     options.view = args.view.view(if pharaoh { Level::Word } else { Level::Auto });
-    if options.n_best > options.search.beam {
+    if options.n_best > options.search.beam && options.search.method == Method::Beam {
         return Err(Error::Usage(format!(
             "--n-best {} needs a beam at least as wide; it is {}: add --beam {}",
             options.n_best, options.search.beam, options.n_best
         )));
     }
     Ok(options)
-}
-
-/// A coverage penalty as typed.
-fn penalty(text: &str) -> std::result::Result<f64, String> {
-    let penalty = text.parse::<f64>().ok().filter(|penalty| COVERAGE_PENALTIES.contains(penalty));
-    let (from, to) = (COVERAGE_PENALTIES.start(), COVERAGE_PENALTIES.end());
-    penalty.ok_or_else(|| format!("it must be a number from {from} to {to}"))
 }
 
 fn refuse_same_file(input: &Path, output: &Path) -> Result<()> {
@@ -243,12 +252,28 @@ struct Teller<'a> {
     out: Box<dyn Write>,
     told: usize,
     unknown: BTreeSet<String>,
+    counter: Option<Counter>,
 }
 
 impl Teller<'_> {
-    fn tell(&mut self, translations: Vec<Translation>) -> anyhow::Result<()> {
+    fn tell(&mut self, translations: Vec<Translation>, options: &Options) -> anyhow::Result<()> {
+        let sentences = translations.len();
         for translation in translations {
-            self.warn_unknown(&translation.unknown);
+            if options.search.unknown == Unknown::Never {
+                self.warn_unknown(&translation.unknown);
+            }
+            if let Some(tokens) = translation.too_long {
+                let became = if options.search.long == Long::Skip {
+                    "left out"
+                } else {
+                    "only its beginning is translated"
+                };
+                self.warn(&format!(
+                    "sentence {}: {tokens} tokens are too many ({} at most), {became}",
+                    self.told + 1,
+                    options.search.max_source
+                ));
+            }
             match self.args.format {
                 TranslationFormat::Text => self.text(&translation)?,
                 TranslationFormat::Json => {
@@ -268,7 +293,16 @@ impl Teller<'_> {
             self.told += 1;
         }
         self.out.flush()?;
+        self.counter.iter_mut().for_each(|counter| counter.add(sentences));
         Ok(())
+    }
+
+    /// Says a warning, beside the bar if there is one.
+    fn warn(&self, message: &str) {
+        match &self.counter {
+            Some(counter) => counter.beside(|| warn(message)),
+            None => warn(message),
+        }
     }
 
     /// Draws beside the translation for people, on standard error where the answer is for a program or a file.
@@ -297,10 +331,10 @@ impl Teller<'_> {
             return;
         }
         let named: Vec<String> = new.iter().map(|word| format!("`{}`", preview(word, WORD_SHOWN))).collect();
-        warn(&format!("the model does not know {}", named.join(", ")));
+        self.warn(&format!("the model does not know {}", named.join(", ")));
         self.unknown.extend(new.into_iter().cloned());
         if self.unknown.len() > MOST_WARNINGS {
-            warn("more words that the model does not know are not told");
+            self.warn("more words that the model does not know are not told");
         }
     }
 }

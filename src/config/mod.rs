@@ -15,8 +15,8 @@ use crate::attention::{AttentionConfig, ChoiceKind, ScoreKind};
 use crate::corpus::DataConfig;
 use crate::error::{Error, Result};
 use crate::model::{DecoderConfig, EmbeddingConfig, EncoderConfig, ModelConfig, Regularization};
-use crate::search::SearchConfig;
-use crate::text::TextConfig;
+use crate::search::{SearchConfig, Unknown};
+use crate::text::{TextConfig, TokenizerKind};
 use crate::train::{BatchConfig, CheckpointConfig, LogConfig, StartConfig, TrainConfig};
 
 /// Everything that decides what a run does.
@@ -101,14 +101,39 @@ impl Config {
         self.train.check()?;
         self.checkpoint.check()?;
         self.batch.bytes()?;
-        self.search.check()?;
         self.check_together()?;
-        if self.search.coverage_penalty > 0.0 && self.attention.score == ScoreKind::None {
-            let message = "search.coverage_penalty counts where attention looked, and attention.score is \"none\": \
-                           leave one of them out";
-            return Err(Error::Config(message.into()));
-        }
+        self.check_search()?;
         Ok(self)
+    }
+
+    /// Refuses a search that can't be, or that the model can't serve.
+    ///
+    /// # Errors
+    /// Names the key and what it may be.
+    pub fn check_search(&self) -> Result<()> {
+        self.search.check()?;
+        let looks = self.attention.score != ScoreKind::None;
+        let target = if self.text.joint { self.text.source.kind } else { self.text.target.kind };
+        let copies = self.search.unknown == Unknown::Copy;
+        let rules = [
+            (
+                looks || self.search.coverage_penalty == 0.0,
+                "search.coverage_penalty counts where attention looked, and attention.score is \"none\": leave one of them out",
+            ),
+            (
+                looks || !copies,
+                "search.unknown = \"copy\" takes the word that attention looked at, and attention.score is \"none\": leave \
+                 one of them out",
+            ),
+            (
+                target == TokenizerKind::Word || !copies,
+                "search.unknown = \"copy\" is for models that write words: the pieces of others can write any word",
+            ),
+        ];
+        match rules.into_iter().find(|(held, _)| !held) {
+            Some((_, rule)) => Err(Error::Config(rule.into())),
+            None => Ok(()),
+        }
     }
 
     /// Refuses what components can't do with each other.
@@ -245,6 +270,9 @@ mod tests {
             ("model.dropout=1", "model.dropout"),
             ("encoder.layers=0", "encoder.layers must be at least 1"),
             ("search.length_penalty=long", "gnmt:ALPHA"),
+            ("search.groups=2", "search.groups must divide"),
+            ("search.sampling.top_p=0", "search.sampling.top_p"),
+            ("search.min_ratio=9", "search.min_ratio"),
             ("data.train=3", "name data as"),
         ] {
             let message = parse(TOY, &[setting]).unwrap_err().to_string();

@@ -27,7 +27,7 @@ pub fn work(translator: &Translator) -> Result<Lesson> {
 
 /// A sentence's best translation, with the model's own pieces and the end of the sentence.
 pub(super) fn translated(translator: &Translator, sentence: &str) -> Result<Rendered> {
-    let view = View { level: Level::Subword, ends: Ends::Shown };
+    let view = View { level: Level::Subword, ends: Ends::Shown, ..View::default() };
     let options = Options { view, ..translator.options() };
     let mut translations = translator.translate(&[sentence], &options, 0)?;
     Ok(translations.remove(0).hypotheses.remove(0))

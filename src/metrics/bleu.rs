@@ -91,13 +91,20 @@ type Ngrams<'a> = HashMap<Vec<&'a str>, usize>;
 impl BleuConfig {
     /// The score of a corpus. `references` are streams, each as long as the hypotheses.
     pub fn corpus<S: AsRef<str>>(&self, hypotheses: &[S], references: &[&[S]]) -> Bleu {
-        let mut sum =
-            Counts { correct: vec![0; self.max_order], total: vec![0; self.max_order], ..Counts::default() };
-        for (i, hypothesis) in hypotheses.iter().enumerate() {
+        let count = |(i, hypothesis): (usize, &S)| {
             let references: Vec<&str> = references.iter().map(|stream| stream[i].as_ref()).collect();
-            sum.add(&self.count(hypothesis.as_ref(), &references));
-        }
-        self.score(&sum, references.len())
+            self.count(hypothesis.as_ref(), &references)
+        };
+        let counts: Vec<Counts> = hypotheses.iter().enumerate().map(count).collect();
+        self.score(&self.sum(&counts), references.len())
+    }
+
+    /// What is counted in all sentences.
+    pub fn sum(&self, counts: &[Counts]) -> Counts {
+        let none = vec![0; self.max_order];
+        let mut sum = Counts { correct: none.clone(), total: none, ..Counts::default() };
+        counts.iter().for_each(|counts| sum.add(counts));
+        sum
     }
 
     /// What is counted in one sentence.

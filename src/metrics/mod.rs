@@ -3,12 +3,16 @@
 pub mod bleu;
 pub mod by_length;
 pub mod chrf;
+mod numpy;
 pub mod resample;
+pub mod significance;
+pub mod ter;
 pub mod token_accuracy;
 pub mod tokenize;
 
 pub use bleu::{Bleu, BleuConfig, Smoothing};
 pub use chrf::{Chrf, ChrfConfig};
+pub use ter::{Ter, TerConfig};
 pub use token_accuracy::Hits;
 pub use tokenize::Tokenization;
 

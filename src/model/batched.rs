@@ -5,25 +5,48 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use burn::tensor::Device;
 use rayon::prelude::*;
 
+use super::fastest::{Fastest, Rows};
 use super::host::{HostModel, LaidOut};
-use super::seq2seq::{Seq2Seq, SourceBatch};
-use super::stepper::ModelStepper;
+use super::seq2seq::Seq2Seq;
 use crate::error::{Error, Result};
 use crate::kernels::{Precision, cores};
-use crate::search::{Forced, Hypothesis, Request, SearchConfig, beam_search, forced};
+use crate::search::{
+    Ensemble, Forced, Hypothesis, Method, Mix, Request, SearchConfig, Task, Unknown, beam_search, forced, sample,
+};
 use crate::text::{BOS, PAD, UNK};
 
-/// Tokens that no translation may hold.
+/// Tokens that no translation may hold; the last one only where the config says so.
 const FORBIDDEN: [usize; 3] = [PAD, BOS, UNK];
 
 /// The beam up to which a batch is as large as the config says; wider ones share its rows.
 const USUAL_BEAM: usize = 5;
 
-/// Translates sources (ids with their end): for each at most `n_best` hypotheses, best first. `laid` belongs to
+/// A sentence to translate.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// Ids with their end.
+    pub source: &'a [usize],
+    /// Ids that the translation begins with.
+    pub prefix: &'a [usize],
+    /// Phrases that it must hold.
+    pub constraints: &'a [Vec<usize>],
+    /// The sentence's number, for chance.
+    pub number: usize,
+}
+
+/// Models that are asked together, with their weights laid out; one is usual. All have the same vocabularies.
+#[derive(Clone, Debug)]
+pub struct Models<'a> {
+    members: Vec<(&'a Seq2Seq, &'a LaidOut)>,
+    mix: Mix,
+    device: &'a Device,
+}
+
+/// Translates sources (ids with their end) with one model: for each at most `n_best` hypotheses, best first. `laid` belongs to
 /// the model.
 ///
 /// # Errors
-/// Token ids that the model has no vectors for; probabilities that are no numbers.
+/// As for [`Models::translate`].
 pub fn translate(
     model: &Seq2Seq,
     laid: &LaidOut,
@@ -32,42 +55,15 @@ pub fn translate(
     n_best: usize,
     device: &Device,
 ) -> Result<Vec<Vec<Hypothesis>>> {
-    for source in sources {
-        model.check_ids(source, &[])?;
-    }
-    let batch = config.batch.saturating_mul(USUAL_BEAM) / config.beam.max(USUAL_BEAM);
-    let search = Search { model, host: laid.get(model, config.precision, sources.len()), device };
-    let found = in_batches(sources, batch, cores(device), |batch, cores| {
-        let chosen: Vec<&[usize]> = batch.iter().map(|&i| sources[i]).collect();
-        let lengths: Vec<usize> = chosen.iter().map(|source| source.len()).collect();
-        let limits: Vec<usize> = chosen.iter().map(|source| config.limit(source.len())).collect();
-        let request = Request {
-            beam: config.beam,
-            length_penalty: config.length_penalty,
-            coverage_penalty: config.coverage_penalty,
-            sources: &lengths,
-            limits: &limits,
-            forbidden: &FORBIDDEN,
-            min_length: 0,
-        };
-        let mut found = search.translate(&chosen, &request, cores);
-        found.iter_mut().for_each(|hypotheses| hypotheses.truncate(n_best));
-        found
-    });
-    // Search goes on with numbers only. Where there are none left it stops before the limit.
-    let lost = |(found, source): (&Vec<Hypothesis>, &&[usize])| {
-        found.iter().any(|hypothesis| hypothesis.cut && hypothesis.tokens.len() < config.limit(source.len()))
-    };
-    match found.iter().zip(sources).any(lost) {
-        true => Err(no_number()),
-        false => Ok(found),
-    }
+    let free = |(number, source)| Input { source, prefix: &[], constraints: &[], number };
+    let inputs: Vec<Input<'_>> = sources.iter().copied().enumerate().map(free).collect();
+    Models::new(vec![(model, laid)], Mix::default(), device).translate(&inputs, config, n_best)
 }
 
-/// Scores given targets (ids without end) of sources (ids with their end), reference forced.
+/// Scores given targets (ids without end) of sources (ids with their end) with one model, reference forced.
 ///
 /// # Errors
-/// Token ids that the model has no vectors for; probabilities that are no numbers.
+/// As for [`Models::score`].
 pub fn score(
     model: &Seq2Seq,
     laid: &LaidOut,
@@ -76,18 +72,116 @@ pub fn score(
     batch: usize,
     device: &Device,
 ) -> Result<Vec<Forced>> {
-    for (source, target) in sources.iter().zip(targets) {
-        model.check_ids(source, target)?;
+    Models::new(vec![(model, laid)], Mix::default(), device).score(sources, targets, batch)
+}
+
+impl<'a> Models<'a> {
+    /// At least one model.
+    pub fn new(members: Vec<(&'a Seq2Seq, &'a LaidOut)>, mix: Mix, device: &'a Device) -> Self {
+        Self { members, mix, device }
     }
-    let search = Search { model, host: laid.get(model, Precision::F32, sources.len()), device };
-    let found = in_batches(sources, batch, cores(device), |batch, cores| {
-        let chosen: Vec<&[usize]> = batch.iter().map(|&i| sources[i]).collect();
-        let targets: Vec<&[usize]> = batch.iter().map(|&i| targets[i]).collect();
-        search.force(&chosen, &targets, cores)
-    });
-    match found.iter().any(|forced: &Forced| forced.log_probs.iter().any(|log_prob| log_prob.is_nan())) {
-        true => Err(no_number()),
-        false => Ok(found),
+
+    /// Translates sentences: for each at most `n_best` hypotheses, best first.
+    ///
+    /// # Errors
+    /// Token ids that the models have no vectors for; probabilities that are no numbers.
+    pub fn translate(
+        &self,
+        inputs: &[Input<'_>],
+        config: &SearchConfig,
+        n_best: usize,
+    ) -> Result<Vec<Vec<Hypothesis>>> {
+        let sources: Vec<&[usize]> = inputs.iter().map(|input| input.source).collect();
+        for input in inputs {
+            self.check_ids(input.source, input.prefix)?;
+            input.constraints.iter().try_for_each(|phrase| self.check_ids(&[], phrase))?;
+        }
+        let rows = match config.method {
+            Method::Beam => config.beam,
+            Method::Sample => n_best,
+        };
+        let batch = config.batch.saturating_mul(USUAL_BEAM) / rows.max(USUAL_BEAM);
+        let forbidden = match config.unknown {
+            Unknown::Never => &FORBIDDEN[..],
+            Unknown::Copy => &FORBIDDEN[..2],
+        };
+        let hosts = self.laid_out(config.precision, sources.len());
+        let found = in_batches(&sources, batch, cores(self.device), |batch, cores| {
+            let chosen: Vec<&[usize]> = batch.iter().map(|&i| sources[i]).collect();
+            let tasks: Vec<Task<'_>> = batch.iter().map(|&i| task(&inputs[i], config)).collect();
+            let request = Request { config, n_best, forbidden, tasks: &tasks };
+            let (mut stepper, state) = self.start(&hosts, &chosen, cores);
+            match config.method {
+                Method::Beam => beam_search(&mut stepper, state, &request),
+                Method::Sample => sample(&mut stepper, state, &request),
+            }
+        });
+        // Search goes on with numbers only. Where there are none left it stops before the limit.
+        let lost = |(found, input): (&Vec<Hypothesis>, &Input<'_>)| {
+            found
+                .iter()
+                .any(|hypothesis| hypothesis.cut && hypothesis.tokens.len() < config.limit(input.source.len()))
+        };
+        match found.iter().zip(inputs).any(lost) {
+            true => Err(no_number()),
+            false => Ok(found),
+        }
+    }
+
+    /// Scores given targets (ids without end) of sources (ids with their end), reference forced.
+    ///
+    /// # Errors
+    /// Token ids that the models have no vectors for; probabilities that are no numbers.
+    pub fn score(&self, sources: &[&[usize]], targets: &[&[usize]], batch: usize) -> Result<Vec<Forced>> {
+        for (source, target) in sources.iter().zip(targets) {
+            self.check_ids(source, target)?;
+        }
+        let hosts = self.laid_out(Precision::F32, sources.len());
+        let found = in_batches(sources, batch, cores(self.device), |batch, cores| {
+            let chosen: Vec<&[usize]> = batch.iter().map(|&i| sources[i]).collect();
+            let targets: Vec<&[usize]> = batch.iter().map(|&i| targets[i]).collect();
+            let (mut stepper, state) = self.start(&hosts, &chosen, cores);
+            forced(&mut stepper, state, &targets)
+        });
+        match found.iter().any(|forced: &Forced| forced.log_probs.iter().any(|log_prob| log_prob.is_nan())) {
+            true => Err(no_number()),
+            false => Ok(found),
+        }
+    }
+
+    fn check_ids(&self, source: &[usize], target: &[usize]) -> Result<()> {
+        self.members.iter().try_for_each(|(model, _)| model.check_ids(source, target))
+    }
+
+    /// Each model's weights for decoding, where the kernels know it.
+    fn laid_out(&self, precision: Precision, sentences: usize) -> Vec<Option<&'a HostModel>> {
+        self.members.iter().map(|(model, laid)| laid.get(model, precision, sentences)).collect()
+    }
+
+    fn start(
+        &self,
+        hosts: &[Option<&'a HostModel>],
+        sources: &[&[usize]],
+        cores: usize,
+    ) -> (Ensemble<Fastest<'a>>, Vec<Rows>) {
+        let start = |((model, _), host): (&(&'a Seq2Seq, &LaidOut), &Option<&'a HostModel>)| {
+            Fastest::start(model, *host, sources, cores, self.device)
+        };
+        let (steppers, states) = self.members.iter().zip(hosts).map(start).unzip();
+        (Ensemble::new(steppers, self.mix), states)
+    }
+}
+
+/// What search is told about a sentence.
+fn task<'a>(input: &Input<'a>, config: &SearchConfig) -> Task<'a> {
+    let tokens = input.source.len();
+    Task {
+        words: tokens.saturating_sub(1),
+        least: config.least(tokens),
+        most: config.limit(tokens),
+        prefix: input.prefix,
+        constraints: input.constraints,
+        number: input.number,
     }
 }
 
@@ -98,35 +192,6 @@ fn no_number() -> Error {
          (try --device cpu)"
             .into(),
     )
-}
-
-/// A model with the stepper that is the fastest for it.
-struct Search<'a> {
-    model: &'a Seq2Seq,
-    host: Option<&'a HostModel>,
-    device: &'a Device,
-}
-
-impl Search<'_> {
-    fn translate(&self, sources: &[&[usize]], request: &Request<'_>, cores: usize) -> Vec<Vec<Hypothesis>> {
-        if let Some(host) = self.host {
-            let (mut stepper, state) = host.start(self.model, &SourceBatch::new(sources, self.device), cores);
-            return beam_search(&mut stepper, state, request);
-        }
-        let mut stepper = ModelStepper::new(self.model, self.device);
-        let state = stepper.start(sources);
-        beam_search(&mut stepper, state, request)
-    }
-
-    fn force(&self, sources: &[&[usize]], targets: &[&[usize]], cores: usize) -> Vec<Forced> {
-        if let Some(host) = self.host {
-            let (mut stepper, state) = host.start(self.model, &SourceBatch::new(sources, self.device), cores);
-            return forced(&mut stepper, state, targets);
-        }
-        let mut stepper = ModelStepper::new(self.model, self.device);
-        let state = stepper.start(sources);
-        forced(&mut stepper, state, targets)
-    }
 }
 
 /// Calls `work` with the places of sentences of like length and the cores that a batch may use; puts the

@@ -9,6 +9,7 @@ pub mod batched;
 pub mod decoder;
 pub mod embedding;
 pub mod encoder;
+pub mod fastest;
 pub mod gru;
 pub mod host;
 pub mod names;

@@ -190,12 +190,19 @@ impl Seq2Seq {
     /// # Errors
     /// Names both lengths and the key that sets the limit.
     pub fn check_length(&self, tokens: usize) -> Result<()> {
-        match &self.decoder.attention.score {
-            Some(Score::Location(score)) if tokens > score.max_positions() => Err(Error::Model(format!(
-                "a source of {tokens} tokens is longer than attention.max_positions = {}, which `location` can't pass",
-                score.max_positions()
+        match self.most_positions() {
+            Some(most) if tokens > most => Err(Error::Model(format!(
+                "a source of {tokens} tokens is longer than attention.max_positions = {most}, which `location` can't pass"
             ))),
             _ => Ok(()),
+        }
+    }
+
+    /// The most tokens that a source may have, its end counted, if there is a limit.
+    pub fn most_positions(&self) -> Option<usize> {
+        match &self.decoder.attention.score {
+            Some(Score::Location(score)) => Some(score.max_positions()),
+            _ => None,
         }
     }
 

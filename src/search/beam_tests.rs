@@ -1,7 +1,8 @@
 //! Beam search over small made-up models.
 
 use super::*;
-use crate::search::{Step, forced};
+use crate::kernels::log_probs::LogProbs;
+use crate::search::{LengthPenalty, Look, SearchConfig, Step, Task, forced, sample};
 use crate::text::EOS;
 
 /// A model whose next-token probabilities depend on the tokens before, by a function.
@@ -33,17 +34,42 @@ fn sentences(n: usize) -> Vec<(usize, Vec<usize>)> {
     (0..n).map(|i| (i, Vec::new())).collect()
 }
 
-fn request(beam: usize, limits: &[usize]) -> Request<'_> {
-    Request {
-        beam,
-        length_penalty: LengthPenalty::None,
-        coverage_penalty: 0.0,
-        sources: limits,
-        limits,
-        forbidden: &[],
-        min_length: 0,
-    }
+/// Plain search with a beam, told how far each sentence may go; as many translations as the beam is wide.
+fn search<S: Stepper>(
+    mut stepper: S,
+    state: S::State,
+    config: &SearchConfig,
+    limits: &[usize],
+) -> Vec<Vec<Hypothesis>> {
+    let tasks: Vec<Task<'_>> = limits.iter().map(|&most| Task::of(2, most)).collect();
+    search_for(&mut stepper, state, config, &tasks)
 }
+
+fn search_for<S: Stepper>(
+    stepper: &mut S,
+    state: S::State,
+    config: &SearchConfig,
+    tasks: &[Task<'_>],
+) -> Vec<Vec<Hypothesis>> {
+    let request = Request { config, n_best: config.beam, forbidden: &[], tasks };
+    beam_search(stepper, state, &request)
+}
+
+fn plain(beam: usize) -> SearchConfig {
+    SearchConfig { beam, length_penalty: LengthPenalty::None, ..SearchConfig::default() }
+}
+
+/// Penalties of every kind.
+const PENALTIES: [LengthPenalty; 8] = [
+    LengthPenalty::None,
+    LengthPenalty::Mean(1.0),
+    LengthPenalty::Mean(0.4),
+    LengthPenalty::Mean(-0.5),
+    LengthPenalty::Gnmt(1.0),
+    LengthPenalty::Gnmt(0.6),
+    LengthPenalty::Reward(1.5),
+    LengthPenalty::Reward(-0.5),
+];
 
 /// Probabilities that look random but depend on nothing but their arguments.
 fn scrambled(seed: usize, vocabulary: usize) -> impl Fn(usize, &[usize]) -> Vec<f32> {
@@ -76,40 +102,101 @@ fn beam_one_is_greedy() {
             }
             tokens.push(best);
         };
-        let found =
-            beam_search(&mut Made(6, scrambled(seed, 6)), sentences(1), &request(1, &[8])).remove(0).remove(0);
+        let found = search(Made(6, scrambled(seed, 6)), sentences(1), &plain(1), &[8]).remove(0).remove(0);
         assert_eq!((&found.tokens, found.cut), (&tokens, cut));
         assert!((found.log_prob - log_prob).abs() < 1e-5);
         assert_eq!(found.attention.len(), tokens.len() + usize::from(!cut));
     }
 }
 
-/// X3, second half: with a beam wide enough for everything, the best is the best there is.
+/// Everything that a model can say in at most `most` tokens, the end counted, with its log-probability.
+fn everything(next: impl Fn(usize, &[usize]) -> Vec<f32>, most: usize) -> Vec<(Vec<usize>, f64)> {
+    let mut ended = Vec::new();
+    let mut open: Vec<(Vec<usize>, f64)> = vec![(Vec::new(), 0.0)];
+    while let Some((tokens, log_prob)) = open.pop() {
+        for (token, probability) in next(0, &tokens).into_iter().enumerate() {
+            let log_prob = log_prob + f64::from(probability.ln());
+            if token == EOS {
+                ended.push((tokens.clone(), log_prob));
+            } else if tokens.len() + 1 < most {
+                open.push(([tokens.clone(), vec![token]].concat(), log_prob));
+            }
+        }
+    }
+    ended
+}
+
+/// X3, second half: with a beam wide enough for everything, the n best are the n best there are, whatever ranks them.
 #[test]
 fn a_wide_beam_finds_the_best() {
     for seed in 0..20 {
-        let next = scrambled(seed, 4);
-        // Every sentence of at most 3 tokens out of {0, 1, 3} with its end, or cut at 3.
-        let mut best = f64::NEG_INFINITY;
-        let mut open: Vec<(Vec<usize>, f64)> = vec![(Vec::new(), 0.0)];
-        while let Some((tokens, log_prob)) = open.pop() {
-            if tokens.len() == 3 {
-                best = best.max(log_prob);
-                continue;
-            }
-            for (token, probability) in next(0, &tokens).into_iter().enumerate() {
-                let log_prob = log_prob + f64::from(probability.ln());
-                if token == 2 {
-                    best = best.max(log_prob);
-                } else {
-                    open.push(([tokens.clone(), vec![token]].concat(), log_prob));
+        for (length_penalty, coverage_penalty) in PENALTIES.into_iter().flat_map(|it| [(it, 0.0), (it, 0.7)]) {
+            // With at most 3 tokens before the end: 1 + 3 + 9 + 27 sentences.
+            let mut all: Vec<(f64, Vec<usize>)> = everything(scrambled(seed, 4), 4)
+                .into_iter()
+                .map(|(tokens, log_prob)| {
+                    // The model looks at its first position with the sentence's number, at its second with the step's.
+                    let seen: f64 = (1..=tokens.len()).map(|step| step as f64).sum();
+                    let lost = coverage_penalty * (1e-6f64.ln() + seen.clamp(1e-6, 1.0).ln());
+                    (length_penalty.score(log_prob, tokens.len() + 1) + lost, tokens)
+                })
+                .collect();
+            all.sort_by(|a, b| b.0.total_cmp(&a.0));
+            assert_eq!(all.len(), 40);
+            for n_best in [1, 3, 40] {
+                let config =
+                    SearchConfig { beam: 200, length_penalty, coverage_penalty, ..SearchConfig::default() };
+                let request = Request { config: &config, n_best, forbidden: &[], tasks: &[Task::of(2, 4)] };
+                let found = beam_search(&mut Made(4, scrambled(seed, 4)), sentences(1), &request).remove(0);
+                assert_eq!(found.len(), n_best);
+                for (found, (score, _)) in found.iter().zip(&all) {
+                    assert!((found.score - score).abs() < 1e-6, "{length_penalty:?}: {} {score}", found.score);
                 }
+                assert_eq!(found[0].tokens, all[0].1, "{length_penalty:?}, {n_best} best");
             }
         }
-        let found = beam_search(&mut Made(4, scrambled(seed, 4)), sentences(1), &request(64, &[3])).remove(0);
-        assert!((found[0].score - best).abs() < 1e-6);
-        assert!(found.windows(2).all(|pair| pair[0].score >= pair[1].score));
     }
+}
+
+/// What is asked for does not change what is first, and a narrow beam goes on while anything that it holds could win.
+#[test]
+fn the_first_of_many_is_the_one_of_one() {
+    for seed in 0..50 {
+        for length_penalty in PENALTIES {
+            let config = SearchConfig { length_penalty, ..plain(4) };
+            let found = |n_best| {
+                let request = Request { config: &config, n_best, forbidden: &[], tasks: &[Task::of(2, 9)] };
+                beam_search(&mut Made(6, scrambled(seed, 6)), sentences(1), &request).remove(0)
+            };
+            let (one, four) = (found(1), found(4));
+            assert_eq!(one[0], four[0], "{length_penalty:?}");
+            assert!(four.windows(2).all(|pair| pair[0].score >= pair[1].score));
+            let mut tokens: Vec<_> = four.iter().map(|it| &it.tokens).collect();
+            tokens.sort();
+            tokens.dedup();
+            assert_eq!(tokens.len(), four.len(), "none twice");
+        }
+    }
+}
+
+/// A model that ends early with a middling probability or, sure of the rest, later: under a mean the later end is the better one,
+/// and a search that stops with the first end misses it.
+#[test]
+fn search_goes_on_while_something_could_win() {
+    let later = |_: usize, tokens: &[usize]| match tokens.len() {
+        0 => vec![0.0, 0.0, 0.6, 0.4],
+        1..=4 => vec![0.0, 0.0, 0.0, 1.0],
+        _ => vec![0.0, 0.0, 1.0, 0.0],
+    };
+    let found = |length_penalty| {
+        let config = SearchConfig { length_penalty, ..plain(2) };
+        let request = Request { config: &config, n_best: 1, forbidden: &[], tasks: &[Task::of(2, 9)] };
+        beam_search(&mut Made(4, later), sentences(1), &request).remove(0).remove(0)
+    };
+    assert!(found(LengthPenalty::None).tokens.is_empty());
+    let best = found(LengthPenalty::Mean(1.0));
+    assert_eq!(best.tokens, [3; 5]);
+    assert!((best.score - 0.4f64.ln() / 6.0).abs() < 1e-6);
 }
 
 /// Known fault X4: a model that never ends is cut; one that only ends says nothing; limits of 0 and 1 work.
@@ -118,21 +205,20 @@ fn never_ending_and_empty_translations() {
     let never = |_: usize, _: &[usize]| vec![0.5, 0.3, 0.0, 0.2];
     for (limit, expected) in [(0, vec![]), (1, vec![0]), (3, vec![0, 0, 0])] {
         for beam in [1, 3] {
-            let found =
-                beam_search(&mut Made(4, never), sentences(1), &request(beam, &[limit])).remove(0).remove(0);
+            let found = search(Made(4, never), sentences(1), &plain(beam), &[limit]).remove(0).remove(0);
             assert_eq!((found.tokens, found.cut), (expected.clone(), true));
         }
     }
     let only_end = |_: usize, _: &[usize]| vec![0.0, 0.0, 1.0, 0.0];
     for beam in [1, 3] {
-        let found = beam_search(&mut Made(4, only_end), sentences(1), &request(beam, &[5])).remove(0).remove(0);
+        let found = search(Made(4, only_end), sentences(1), &plain(beam), &[5]).remove(0).remove(0);
         assert_eq!((found.tokens, found.cut, found.log_prob), (vec![], false, 0.0));
     }
     // A model that has gone wrong still gives something.
     let broken = |_: usize, _: &[usize]| vec![f32::NAN; 4];
-    let found = beam_search(&mut Made(4, broken), sentences(2), &request(3, &[5, 5]));
+    let found = search(Made(4, broken), sentences(2), &plain(3), &[5, 5]);
     assert!(found.iter().all(|n_best| n_best.len() == 1 && n_best[0].cut && n_best[0].tokens.is_empty()));
-    let nothing = beam_search(&mut Made(4, only_end), sentences(0), &request(2, &[]));
+    let nothing = search(Made(4, only_end), sentences(0), &plain(2), &[]);
     assert!(nothing.is_empty());
 }
 
@@ -140,9 +226,9 @@ fn never_ending_and_empty_translations() {
 #[test]
 fn a_batch_is_its_sentences() {
     let limits = [6, 2, 9, 0, 5, 7, 1];
-    let together = beam_search(&mut Made(6, scrambled(3, 6)), sentences(7), &request(3, &limits));
+    let together = search(Made(6, scrambled(3, 6)), sentences(7), &plain(3), &limits);
     for (i, &limit) in limits.iter().enumerate() {
-        let alone = beam_search(&mut Made(6, scrambled(3, 6)), vec![(i, vec![])], &request(3, &[limit])).remove(0);
+        let alone = search(Made(6, scrambled(3, 6)), vec![(i, vec![])], &plain(3), &[limit]).remove(0);
         assert_eq!(together[i], alone, "sentence {i}");
     }
 }
@@ -150,7 +236,7 @@ fn a_batch_is_its_sentences() {
 #[test]
 fn forced_scoring_returns_what_search_found() {
     let limits = [8; 4];
-    let found = beam_search(&mut Made(5, scrambled(9, 5)), sentences(4), &request(4, &limits));
+    let found = search(Made(5, scrambled(9, 5)), sentences(4), &plain(4), &limits);
     for (i, hypothesis) in found.iter().flat_map(|n_best| n_best.iter().filter(|h| !h.cut)).enumerate() {
         let sentence = hypothesis.attention[0].weights[0] as usize;
         let scored =
@@ -163,10 +249,170 @@ fn forced_scoring_returns_what_search_found() {
 #[test]
 fn forbidden_tokens_and_early_ends_are_never_written() {
     let likes = |_: usize, _: &[usize]| vec![0.5, 0.2, 0.2, 0.1];
-    let request = Request { forbidden: &[0], min_length: 2, ..request(2, &[4]) };
+    let tasks = [Task { least: 2, ..Task::of(2, 4) }];
+    let request = Request { config: &plain(2), n_best: 2, forbidden: &[0], tasks: &tasks };
     for hypothesis in beam_search(&mut Made(4, likes), sentences(1), &request).remove(0) {
         assert!(!hypothesis.tokens.contains(&0) && hypothesis.tokens.len() >= 2, "{hypothesis:?}");
     }
+}
+
+/// A model that loves to repeat itself, with and without leave.
+#[test]
+fn no_ngram_comes_twice() {
+    let loves = |_: usize, tokens: &[usize]| {
+        let end = if tokens.len() < 7 { 0.01 } else { 0.9 };
+        vec![0.1 * (1.0 - end), 0.1 * (1.0 - end), end, 0.8 * (1.0 - end)]
+    };
+    let found = |no_repeat_ngram, beam| {
+        let config = SearchConfig { no_repeat_ngram, length_penalty: LengthPenalty::Mean(1.0), ..plain(beam) };
+        search(Made(4, loves), sentences(1), &config, &[12]).remove(0)
+    };
+    assert!(found(0, 3)[0].tokens.starts_with(&[3, 3, 3, 3]));
+    for n in [1, 2, 3] {
+        for hypothesis in found(n, 3) {
+            let mut ngrams: Vec<_> = hypothesis.tokens.windows(n).collect();
+            ngrams.sort();
+            assert!(ngrams.windows(2).all(|pair| pair[0] != pair[1]), "{n}: {:?}", hypothesis.tokens);
+        }
+    }
+}
+
+/// A translation that must begin with something does, and is scored as if it had been given.
+#[test]
+fn a_prefix_stands_first_and_is_scored() {
+    for (prefix, beam) in [(vec![3], 1), (vec![1, 4], 3), (vec![0, 0, 0], 3)] {
+        let task = [Task { prefix: &prefix, ..Task::of(2, 6) }];
+        let found = search_for(&mut Made(5, scrambled(4, 5)), sentences(1), &plain(beam), &task).remove(0);
+        for hypothesis in found.iter().filter(|it| !it.cut) {
+            assert!(hypothesis.tokens.starts_with(&prefix), "{hypothesis:?}");
+            let given = forced(&mut Made(5, scrambled(4, 5)), sentences(1), &[&hypothesis.tokens]).remove(0);
+            assert!((given.log_prob() - hypothesis.log_prob).abs() < 1e-6);
+        }
+        // The best is the best of all that begin so.
+        let best = everything_of_5(4, 6).into_iter().filter(|(tokens, _)| tokens.starts_with(&prefix));
+        let best = best.map(|(_, log_prob)| log_prob).fold(f64::NEG_INFINITY, f64::max);
+        let wide = search_for(&mut Made(5, scrambled(4, 5)), sentences(1), &plain(1000), &task).remove(0);
+        assert!((wide[0].score - best).abs() < 1e-6);
+    }
+    // However short the source.
+    let task = [Task { prefix: &[3, 3, 3], ..Task::of(1, 1) }];
+    assert!(
+        search_for(&mut Made(5, scrambled(4, 5)), sentences(1), &plain(2), &task)[0][0]
+            .tokens
+            .starts_with(&[3; 3])
+    );
+}
+
+/// Of a model of 5 words.
+fn everything_of_5(seed: usize, most: usize) -> Vec<(Vec<usize>, f64)> {
+    everything(scrambled(seed, 5), most)
+}
+
+/// Phrases are there, whole, and with a beam wide enough the best of all sentences that hold them is found.
+#[test]
+fn phrases_are_held_at_the_least_cost() {
+    for seed in 0..10 {
+        for phrases in [vec![vec![3]], vec![vec![4, 1]], vec![vec![3, 0], vec![4]], vec![vec![1], vec![1, 1]]] {
+            let task = [Task { constraints: &phrases, ..Task::of(2, 5) }];
+            let holds = |tokens: &[usize], part: &[usize]| tokens.windows(part.len()).any(|window| window == part);
+            let best = everything_of_5(seed, 5)
+                .into_iter()
+                .filter(|(tokens, _)| phrases.iter().all(|phrase| holds(tokens, phrase)))
+                .map(|(_, log_prob)| log_prob)
+                .fold(f64::NEG_INFINITY, f64::max);
+            let wide = search_for(&mut Made(5, scrambled(seed, 5)), sentences(1), &plain(1000), &task).remove(0);
+            assert!((wide[0].score - best).abs() < 1e-6, "{phrases:?}: {} {best}", wide[0].score);
+            for beam in [1, 2, 4] {
+                let found =
+                    search_for(&mut Made(5, scrambled(seed, 5)), sentences(1), &plain(beam), &task).remove(0);
+                for hypothesis in &found {
+                    let all = phrases.iter().all(|phrase| holds(&hypothesis.tokens, phrase));
+                    assert!(all, "{phrases:?} {hypothesis:?}");
+                }
+            }
+        }
+    }
+}
+
+/// One sentence's phrases and prefix are not its neighbours'.
+#[test]
+fn wishes_are_each_sentences_own() {
+    let (must, prefix) = ([vec![4, 4]], [3]);
+    let tasks = [
+        Task::of(2, 6),
+        Task { constraints: &must, ..Task::of(2, 6) },
+        Task { prefix: &prefix, ..Task::of(2, 6) },
+        Task { prefix: &prefix, constraints: &must, least: 4, ..Task::of(2, 6) },
+    ];
+    let together = search_for(&mut Made(5, scrambled(8, 5)), sentences(4), &plain(3), &tasks);
+    for (i, task) in tasks.iter().enumerate() {
+        let alone =
+            search_for(&mut Made(5, scrambled(8, 5)), vec![(i, vec![])], &plain(3), std::slice::from_ref(task));
+        assert_eq!(together[i], alone[0], "sentence {i}");
+    }
+    assert!(together[3][0].tokens.starts_with(&[3]) && together[3][0].tokens.len() >= 4);
+}
+
+/// By hand: two groups of one. Alike, both write 3; for ln 4 a group leaves what the one before it writes.
+#[test]
+fn groups_keep_from_what_others_write() {
+    let one_step = |_: usize, tokens: &[usize]| match tokens.len() {
+        0 => vec![0.1, 0.3, 0.0, 0.6],
+        _ => vec![0.0, 0.0, 1.0, 0.0],
+    };
+    let found = |diversity| {
+        let config = SearchConfig { groups: 2, diversity, ..plain(2) };
+        search(Made(4, one_step), sentences(1), &config, &[5]).remove(0)
+    };
+    // What both find stands there once.
+    assert_eq!(found(0.0).iter().map(|it| it.tokens.clone()).collect::<Vec<_>>(), [vec![3]]);
+    let diverse = found(4f64.ln());
+    assert_eq!(diverse.iter().map(|it| it.tokens.clone()).collect::<Vec<_>>(), [vec![3], vec![1]]);
+    // Scores are the model's own.
+    assert!((diverse[1].score - f64::from(0.3f32.ln())).abs() < 1e-6);
+}
+
+/// One group of diverse beam search is beam search.
+#[test]
+fn a_single_group_is_plain_search() {
+    for seed in 0..20 {
+        let found = |groups, diversity| {
+            let config = SearchConfig { groups, diversity, ..plain(4) };
+            search(Made(6, scrambled(seed, 6)), sentences(2), &config, &[8, 5])
+        };
+        assert_eq!(found(1, 9.0), found(1, 0.0));
+        // The first of two groups is a search with its own, narrower beam; the second's are beside it.
+        let narrow = search(Made(6, scrambled(seed, 6)), sentences(2), &plain(2), &[8, 5]);
+        for (grouped, narrow) in found(2, 1.0).iter().zip(&narrow) {
+            assert!(grouped[0].score >= narrow[0].score);
+        }
+    }
+}
+
+/// Samples follow the model: as often as it is likely; and none depends on its batch.
+#[test]
+fn samples_are_the_models_and_their_own() {
+    let config = SearchConfig { length_penalty: LengthPenalty::None, ..SearchConfig::default() };
+    let drawn = |numbers: &[usize], n_best| {
+        let tasks: Vec<Task<'_>> = numbers.iter().map(|&number| Task { number, ..Task::of(2, 6) }).collect();
+        let request = Request { config: &config, n_best, forbidden: &[], tasks: &tasks };
+        let state = numbers.iter().map(|_| (0, Vec::new())).collect();
+        sample(&mut Made(5, scrambled(2, 5)), state, &request)
+    };
+    let together = drawn(&[0, 1, 2], 3);
+    assert_eq!(together[1], drawn(&[1], 3)[0]);
+    assert_ne!(together[1], together[2]);
+    for hypothesis in together.iter().flatten() {
+        let given = forced(&mut Made(5, scrambled(2, 5)), sentences(1), &[&hypothesis.tokens]).remove(0);
+        if !hypothesis.cut {
+            assert!((given.log_prob() - hypothesis.score).abs() < 1e-6);
+        }
+        assert_eq!(given.attention[..hypothesis.attention.len()], hypothesis.attention[..]);
+    }
+    // The empty sentence, of 1000 draws, within four standard errors.
+    let end = f64::from(scrambled(2, 5)(0, &[])[EOS]);
+    let empty = drawn(&[7], 1000)[0].iter().filter(|it| it.tokens.is_empty() && !it.cut).count() as f64;
+    assert!((empty - 1000.0 * end).abs() < 4.0 * (1000.0 * end * (1.0 - end)).sqrt(), "{empty} of {end}");
 }
 
 /// A model that is sure of nine tokens and then of the end: at each step before, to end is the second best way to go on. A
@@ -184,8 +430,8 @@ fn ends_on_the_way_do_not_end_the_search() {
     };
     for beam in [1, 2, 3, 5] {
         for length_penalty in [LengthPenalty::None, LengthPenalty::Mean(1.0), LengthPenalty::Gnmt(1.0)] {
-            let request = Request { length_penalty, ..request(beam, &[30]) };
-            let found = beam_search(&mut Made(5, sure), sentences(1), &request).remove(0);
+            let config = SearchConfig { length_penalty, ..plain(beam) };
+            let found = search(Made(5, sure), sentences(1), &config, &[30]).remove(0);
             assert_eq!(found[0].tokens, [3; 9], "beam {beam}, {length_penalty:?}");
             assert!((found[0].log_prob - 10.0 * f64::from(0.99f32).ln()).abs() < 1e-6, "{}", found[0].log_prob);
             assert_eq!(found.len(), beam);
@@ -193,9 +439,9 @@ fn ends_on_the_way_do_not_end_the_search() {
     }
 }
 
-/// A model that would rather write in circles than end: with enough that ended, the circle is none of them, however sure.
+/// A model that would rather write in circles than end: where anything has ended, the circle is no translation, however sure.
 #[test]
-fn circles_do_not_win_where_enough_has_ended() {
+fn circles_do_not_win_where_something_has_ended() {
     let circles = |_: usize, tokens: &[usize]| {
         let end = if [3, 4].contains(&tokens.len()) { 0.2 } else { 0.0 };
         let likely = |token| match token {
@@ -205,14 +451,12 @@ fn circles_do_not_win_where_enough_has_ended() {
         };
         (0..5).map(likely).collect::<Vec<f32>>()
     };
-    let found = |beam: usize| {
-        let request = Request { length_penalty: LengthPenalty::Gnmt(1.0), ..request(beam, &[20]) };
-        beam_search(&mut Made(5, circles), sentences(1), &request).remove(0)
-    };
-    let told = |beam: usize| found(beam).iter().map(|it| (it.tokens.len(), it.cut)).collect::<Vec<_>>();
-    assert_eq!(told(2), [(3, false), (4, false)]);
-    // Two ended, and three were asked for.
-    assert_eq!(told(3), [(20, true), (3, false), (4, false)]);
+    for beam in [2, 3] {
+        let config = SearchConfig { length_penalty: LengthPenalty::Gnmt(1.0), ..plain(beam) };
+        let found = search(Made(5, circles), sentences(1), &config, &[20]).remove(0);
+        let told: Vec<_> = found.iter().map(|it| (it.tokens.len(), it.cut)).collect();
+        assert_eq!(told, [(3, false), (4, false)]);
+    }
 }
 
 /// The stub model and results of fairseq's own tests (tests/test_sequence_generator.py, MIT): the
@@ -249,8 +493,8 @@ fn finds_what_fairseq_finds() {
         (LengthPenalty::Mean(0.6), [(vec![4], -0.069512), (vec![5, 4, 5], -1.09398)]),
         (LengthPenalty::Mean(5.0), [(vec![5, 4, 5], -0.0024544), (vec![4], -0.0032925)]),
     ] {
-        let request = Request { length_penalty: penalty, ..request(2, &[10]) };
-        let found = beam_search(&mut Ranked(0), 0, &request).remove(0);
+        let config = SearchConfig { length_penalty: penalty, ..plain(2) };
+        let found = search(Ranked(0), 0, &config, &[10]).remove(0);
         for (hypothesis, (tokens, score)) in found.iter().zip(expected) {
             assert_eq!(hypothesis.tokens, tokens, "{penalty:?}");
             assert!((hypothesis.score - score).abs() < 1e-6, "{penalty:?}: {}", hypothesis.score);
@@ -261,13 +505,17 @@ fn finds_what_fairseq_finds() {
 /// Of two translations that are as likely, the one that looked at all of the source comes first, and its score says so.
 #[test]
 fn the_coverage_penalty_ranks_by_what_was_looked_at() {
-    // Token 1 looks at the first of two positions, token 2 at the second; then both end. By itself "1 1" is likeliest.
+    // Token 2 looks at the first of two positions, token 3 at the second; then comes a last word, and the end. By itself "2 2" is likeliest.
     struct Looks;
     impl Stepper for Looks {
         type State = Vec<usize>;
         fn step(&mut self, state: Self::State, last: &[usize]) -> Step<Self::State> {
             let steps = state[0];
-            let likely: [f32; 4] = if steps < 2 { [0.0, 0.0, 0.6, 0.4] } else { [0.0, 1.0, 0.0, 0.0] };
+            let likely: [f32; 4] = match steps {
+                0 | 1 => [0.0, 0.0, 0.6, 0.4],
+                2 => [1.0, 0.0, 0.0, 0.0],
+                _ => [0.0, 1.0, 0.0, 0.0],
+            };
             let log_probs = last.iter().flat_map(|_| likely.map(f32::ln)).collect();
             // The look of a step is at what the last token stands for; the first step looks at nothing.
             let look = |&token: &usize| {
@@ -287,12 +535,12 @@ fn the_coverage_penalty_ranks_by_what_was_looked_at() {
         }
     }
     let best = |coverage_penalty| {
-        let request = Request { coverage_penalty, sources: &[2], ..request(4, &[5]) };
-        beam_search(&mut Looks, vec![0], &request).remove(0).remove(0)
+        let config = SearchConfig { coverage_penalty, ..plain(4) };
+        search(Looks, vec![0], &config, &[5]).remove(0).remove(0)
     };
-    assert_eq!(best(0.0).tokens, [2, 2]);
+    assert_eq!(best(0.0).tokens, [2, 2, 0]);
     let covered = best(1.0);
-    assert!(covered.tokens == [2, 3] || covered.tokens == [3, 2]);
+    assert!(covered.tokens == [2, 3, 0] || covered.tokens == [3, 2, 0]);
     assert!((covered.score - covered.log_prob).abs() < 1e-9, "all of it was looked at: nothing is lost");
     assert!((covered.log_prob - 0.24f64.ln()).abs() < 1e-6);
 }

@@ -7,14 +7,15 @@ use super::Look;
 /// exactly 0, whose logarithm would make all translations equally bad. (The paper has softmax only.)
 const LEAST: f64 = 1e-6;
 
-/// β Σ_s ln min(Σ_t a_ts, 1), at most 0: what a translation loses for the positions of its source, the end of the sentence
-/// counted, that it looked at less than once in all. `looks` are its steps, `source` is how many positions are real. Where
-/// the penalty is none (β = 0) nothing is lost.
-pub fn coverage_penalty<'a>(beta: f64, looks: impl Iterator<Item = &'a Look>, source: usize) -> f64 {
+/// β Σ_s ln min(Σ_t a_ts, 1), at most 0: what a translation loses for the words of its source that it looked at less than
+/// once in all. `looks` are the steps that wrote its tokens, `words` is how many positions the source has; the end of the
+/// sentence is left out on both sides, for it says nothing about what was translated. Where the penalty is none (β = 0)
+/// nothing is lost.
+pub fn coverage_penalty<'a>(beta: f64, looks: impl Iterator<Item = &'a Look>, words: usize) -> f64 {
     if beta == 0.0 {
         return 0.0;
     }
-    let mut covered = vec![0.0; source];
+    let mut covered = vec![0.0; words];
     for look in looks {
         covered.iter_mut().zip(&look.weights).for_each(|(sum, &weight)| *sum += f64::from(weight));
     }

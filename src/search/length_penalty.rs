@@ -4,9 +4,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// By what a sum of log-probabilities is divided. Lengths count the end of the sentence.
+/// By what a sum of log-probabilities is divided, or what is added to it. Lengths count the end of the sentence.
 ///
-/// Written `none`, `mean:α` or `gnmt:α`, in configs and on the command line alike.
+/// Written `none`, `mean:α`, `gnmt:α` or `reward:γ`, in configs and on the command line alike.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum LengthPenalty {
@@ -16,6 +16,8 @@ pub enum LengthPenalty {
     Mean(f64),
     /// ((5 + length) / 6)^α (Wu et al. 2016, "Google's neural machine translation system", eq. 14).
     Gnmt(f64),
+    /// γ nats for each token (He et al. 2016, "Improved neural machine translation with SMT features", section 3.3).
+    Reward(f64),
 }
 
 impl Default for LengthPenalty {
@@ -30,6 +32,7 @@ impl From<LengthPenalty> for String {
             LengthPenalty::None => "none".into(),
             LengthPenalty::Mean(alpha) => format!("mean:{alpha}"),
             LengthPenalty::Gnmt(alpha) => format!("gnmt:{alpha}"),
+            LengthPenalty::Reward(gamma) => format!("reward:{gamma}"),
         }
     }
 }
@@ -45,7 +48,7 @@ impl TryFrom<String> for LengthPenalty {
 impl FromStr for LengthPenalty {
     type Err = String;
 
-    /// `none`, `mean`, `gnmt`, the latter two with `:α` (default 1).
+    /// `none`, `mean`, `gnmt`, `reward`, all but the first with `:α` (default 1).
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, alpha) = text.split_once(':').unwrap_or((text, "1"));
         let alpha = alpha.parse::<f64>().ok().filter(|alpha| alpha.is_finite());
@@ -53,7 +56,8 @@ impl FromStr for LengthPenalty {
             ("none", _) => Ok(Self::None),
             ("mean", Some(alpha)) => Ok(Self::Mean(alpha)),
             ("gnmt", Some(alpha)) => Ok(Self::Gnmt(alpha)),
-            _ => Err("write none, mean, mean:ALPHA, gnmt or gnmt:ALPHA".into()),
+            ("reward", Some(gamma)) => Ok(Self::Reward(gamma)),
+            _ => Err("write none, mean, mean:ALPHA, gnmt, gnmt:ALPHA or reward:GAMMA".into()),
         }
     }
 }
@@ -66,6 +70,7 @@ impl LengthPenalty {
             Self::None => log_prob,
             Self::Mean(alpha) => log_prob / length.powf(alpha),
             Self::Gnmt(alpha) => log_prob / ((5.0 + length) / 6.0).powf(alpha),
+            Self::Reward(gamma) => log_prob + gamma * length,
         }
     }
 }
@@ -80,10 +85,17 @@ mod tests {
         assert_eq!(LengthPenalty::Mean(1.0).score(-3.0, 6), -0.5);
         assert_eq!(LengthPenalty::Gnmt(1.0).score(-3.0, 7), -1.5);
         assert_eq!(LengthPenalty::Gnmt(0.0).score(-3.0, 7), -3.0);
+        assert_eq!(LengthPenalty::Mean(0.5).score(-3.0, 4), -1.5);
+        assert_eq!(LengthPenalty::Reward(0.25).score(-3.0, 4), -2.0);
         assert!(LengthPenalty::Mean(1.0).score(-3.0, 0).is_finite());
         assert_eq!(
-            ["none", "mean", "gnmt:0.6"].map(|text| text.parse()),
-            [Ok(LengthPenalty::None), Ok(LengthPenalty::Mean(1.0)), Ok(LengthPenalty::Gnmt(0.6))]
+            ["none", "mean", "gnmt:0.6", "reward:0.2"].map(|text| text.parse()),
+            [
+                Ok(LengthPenalty::None),
+                Ok(LengthPenalty::Mean(1.0)),
+                Ok(LengthPenalty::Gnmt(0.6)),
+                Ok(LengthPenalty::Reward(0.2))
+            ]
         );
         assert!("gnmt:x".parse::<LengthPenalty>().is_err());
     }

@@ -1,20 +1,68 @@
-//! Finding a translation: beam search (greedy is a beam of 1, the same code) and forced scoring, over
-//! anything that can say what comes next ([`Stepper`]).
+//! Finding a translation: beam search (greedy is a beam of 1, the same code), sampling, and forced scoring, over anything that
+//! can say what comes next ([`Stepper`]), one model or several ([`Ensemble`]).
 
 pub mod beam;
+pub mod config;
+mod constraints;
 pub mod coverage_penalty;
+pub mod ensemble;
 pub mod forced;
+mod lanes;
 pub mod length_penalty;
 pub mod look;
+mod ranking;
+mod rules;
+pub mod sample;
+mod sentence;
 pub mod stepper;
 
 use serde::{Deserialize, Serialize};
 
-pub use beam::{COVERAGE_PENALTIES, MOST_BEAM, Request, SearchConfig, beam_search};
+pub use beam::beam_search;
+pub use config::{COVERAGE_PENALTIES, Long, MOST_BEAM, Method, SearchConfig, Unknown};
+pub use ensemble::{Ensemble, Mix};
 pub use forced::{Forced, forced};
 pub use length_penalty::LengthPenalty;
 pub use look::Look;
+pub use sample::{SamplingConfig, sample};
 pub use stepper::{Step, Stepper};
+
+/// What the search of one batch is told.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// How to search.
+    pub config: &'a SearchConfig,
+    /// How many translations of each sentence are asked for.
+    pub n_best: usize,
+    /// Tokens that are never written (padding, begin, unknown).
+    pub forbidden: &'a [usize],
+    /// The sentences.
+    pub tasks: &'a [Task<'a>],
+}
+
+/// What the search of one sentence is told.
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'a> {
+    /// Positions of the source, its end left out.
+    pub words: usize,
+    /// The fewest tokens of its translation …
+    pub least: usize,
+    /// … and the most.
+    pub most: usize,
+    /// Tokens that the translation begins with.
+    pub prefix: &'a [usize],
+    /// Phrases that it must hold, each not empty.
+    pub constraints: &'a [Vec<usize>],
+    /// The sentence's number, for chance.
+    pub number: usize,
+}
+
+impl Task<'_> {
+    /// A source of so many words, to be translated freely with at most so many tokens.
+    pub fn of(words: usize, most: usize) -> Self {
+        Self { words, least: 0, most, prefix: &[], constraints: &[], number: 0 }
+    }
+}
 
 /// A translation, in ids.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

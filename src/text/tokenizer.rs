@@ -4,6 +4,7 @@
 //! shifted past them. So a `</s>` that somebody typed can only ever be text, also after saving and
 //! loading, whatever switch a file forgets. HF's own id 0 is the unknown piece, U+FFFD.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -74,6 +75,9 @@ pub struct Encoded {
     pub ids: Vec<usize>,
     /// The pieces as text; where the vocabulary lacks a piece, what stood there.
     pub pieces: Vec<String>,
+    /// Where each piece stands in the text, in bytes (UTF-8) as Rust slices it; a piece that begins a word has the space before
+    /// it with it.
+    pub spans: Vec<Range<usize>>,
 }
 
 impl Encoded {
@@ -168,7 +172,8 @@ impl Tokenizer {
                 _ => piece.clone(),
             })
             .collect();
-        Ok(Encoded { ids, pieces })
+        let spans = encoding.get_offsets().iter().map(|&(from, to)| from..to).collect();
+        Ok(Encoded { ids, pieces, spans })
     }
 
     /// The piece of an id; control tokens by their usual names.
@@ -185,6 +190,14 @@ impl Tokenizer {
     pub fn decode(&self, ids: &[usize]) -> Result<String> {
         let inner: Vec<u32> = ids.iter().filter(|&&id| id >= UNK).map(|&id| (id - UNK) as u32).collect();
         self.inner.decode(&inner, false).map_err(|why| Error::Model(format!("can't decode: {why}")))
+    }
+
+    /// The text of pieces, some of which may not be in the vocabulary.
+    pub fn join(&self, pieces: &[String]) -> String {
+        match self.marked {
+            true => pieces.concat().replace(SPACE_MARK, " ").trim_start().to_owned(),
+            false => pieces.join(" "),
+        }
     }
 
     /// The words of a sentence's pieces.
@@ -305,6 +318,7 @@ mod tests {
                     let encoded = tokenizer.encode(line).unwrap();
                     assert!(encoded.ids.iter().all(|&id| id > UNK), "{kind:?} {line}: {:?}", encoded.ids);
                     assert_eq!(tokenizer.decode(&encoded.ids).unwrap(), line, "{kind:?}");
+                    assert_eq!(tokenizer.join(&encoded.pieces), line, "{kind:?}");
                 }
             }
         }
@@ -329,6 +343,28 @@ mod tests {
         assert_eq!(encoded.unknown().collect::<Vec<_>>(), ["zebra", "门🙂"]);
         let tokenizer = train(TokenizerKind::Bpe);
         assert_eq!(tokenizer.encode("the 门🙂").unwrap().unknown().collect::<Vec<_>>(), ["门", "🙂"]);
+    }
+
+    /// Known fault D11: bytes are no characters. Every span is a slice of the text, and together they are all of it.
+    #[test]
+    fn spans_are_slices_of_the_text() {
+        let text = "门🙂abc门 the cats, 我用 Python";
+        for kind in KINDS {
+            let encoded = train(kind).encode(text).unwrap();
+            assert_eq!(encoded.spans.len(), encoded.pieces.len());
+            let mut at = 0;
+            for (piece, span) in encoded.pieces.iter().zip(&encoded.spans) {
+                let slice = &text[span.clone()];
+                let told = slice.replace(' ', "▁");
+                assert!(*piece == told || *piece == format!("▁{told}"), "{kind:?}: `{slice}` is no `{piece}`");
+                assert!(
+                    text[at..span.start].chars().all(|c| c == ' '),
+                    "{kind:?}: nothing is left out but spaces"
+                );
+                at = span.end;
+            }
+            assert_eq!(at, text.len(), "{kind:?}");
+        }
     }
 
     #[test]

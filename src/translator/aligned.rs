@@ -1,12 +1,12 @@
 //! Given translations, reference forced.
 
-use super::{Ends, Rendered, Source, Translator, View, blank};
+use super::source::Source;
+use super::{Ends, Rendered, StepOf, Translator, View, blank};
 use crate::alignment::{AlignmentErrorRate, Entropy, SentenceLinks};
 use crate::corpus::Pair;
 use crate::error::Result;
 use crate::hash::sha256_of;
-use crate::model::batched;
-use crate::search::Forced;
+use crate::search::{Forced, Long, SearchConfig};
 use crate::text::words::Level;
 use crate::text::{Encoded, normalize};
 
@@ -16,6 +16,17 @@ use crate::text::{Encoded, normalize};
 pub struct Aligned<'a> {
     translator: &'a Translator,
     pairs: Vec<AlignedPair>,
+}
+
+/// How well the links of a head agree with gold ones.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Judged {
+    /// The head, from 0; nothing for the mean of all.
+    pub head: Option<usize>,
+    /// Which step's look was a word's.
+    pub step: StepOf,
+    /// The counts.
+    pub rate: AlignmentErrorRate,
 }
 
 #[derive(Debug)]
@@ -33,7 +44,10 @@ impl Translator {
     /// As for [`Translator::translate`].
     pub fn align(&self, pairs: &[Pair]) -> Result<Aligned<'_>> {
         let sentences: Vec<&str> = pairs.iter().map(|pair| pair.source.as_str()).collect();
-        let sources = self.sources(&sentences, 0)?;
+        // Links of half a sentence would be taken for those of all of it.
+        let search = SearchConfig { long: Long::Refuse, ..self.run.config.search.clone() };
+        let read = self.read(&sentences, 0, &search)?;
+        let sources: Vec<Option<Source>> = read.into_iter().map(|reading| reading.source).collect();
         let targets = pairs
             .iter()
             .map(|pair| self.run.target.encode(normalize::without_breaks(&pair.target).trim()))
@@ -46,7 +60,7 @@ impl Translator {
         let scored = self.ranks.share(chosen.len(), |mine| {
             let sources: Vec<&[usize]> = mine.iter().map(|&i| chosen[i].0.ids.as_slice()).collect();
             let targets: Vec<&[usize]> = mine.iter().map(|&i| chosen[i].1.ids.as_slice()).collect();
-            batched::score(&self.run.model, &self.laid, &sources, &targets, batch, &self.device)
+            self.models().score(&sources, &targets, batch)
         })?;
         let mut scored = scored.into_iter();
         let pairs = sources.into_iter().zip(targets).zip(pairs).map(|((source, target), pair)| AlignedPair {
@@ -67,7 +81,7 @@ impl Aligned<'_> {
                 return Rendered { translation, ..blank(0).hypotheses.remove(0) };
             };
             let alignment = self.translator.alignment(source, &pair.target.pieces, &forced.attention, view);
-            Rendered { alignment, translation, score: forced.log_prob(), cut: false }
+            Rendered { alignment, translation, score: forced.log_prob(), cut: false, copied: Vec::new() }
         };
         self.pairs.iter().map(told).collect()
     }
@@ -82,9 +96,26 @@ impl Aligned<'_> {
         self.told(View::WORDS).iter().zip(gold).map(counts).collect()
     }
 
+    /// How well the links of each head (from 0), and of their mean, agree with the gold ones, by the look of the step that
+    /// writes a word and by that of the next: the best first.
+    pub fn by_head(&self, gold: &[SentenceLinks]) -> Vec<Judged> {
+        let heads = self.translator.heads();
+        let each = (heads > 1).then_some(0..heads).into_iter().flatten().map(Some);
+        let judge = |(head, step)| {
+            let told = self.told(View { head, step, ..View::WORDS });
+            let counts = told.iter().zip(gold);
+            let rate = counts.map(|(told, gold)| AlignmentErrorRate::of(&told.alignment.links(), gold)).sum();
+            Judged { head, step, rate }
+        };
+        let views = std::iter::once(None).chain(each).flat_map(|head| StepOf::ALL.map(|step| (head, step)));
+        let mut judged: Vec<Judged> = views.map(judge).collect();
+        judged.sort_by(|a, b| a.rate.aer().total_cmp(&b.rate.aer()));
+        judged
+    }
+
     /// How sure attention is in each pair, over the pieces of the source and its end.
     pub fn entropies(&self) -> Vec<Entropy> {
-        let whole = self.told(View { level: Level::Subword, ends: Ends::Shown });
+        let whole = self.told(View { level: Level::Subword, ends: Ends::Shown, ..View::default() });
         whole.iter().map(|rendered| Entropy::of(&rendered.alignment)).collect()
     }
 

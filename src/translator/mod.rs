@@ -1,28 +1,39 @@
 //! From a trained run to translations with their alignment.
 
 mod aligned;
+mod ensemble;
+mod source;
+mod unknown;
+mod wish;
 
 use burn::tensor::Device;
 use serde::Serialize;
 
-use crate::alignment::Alignment;
+use crate::alignment::{Alignment, Lexicon};
 use crate::error::{Error, Result};
 use crate::hash::sha256_of;
-use crate::model::batched;
+use crate::model::Seq2Seq;
+use crate::model::batched::{Input, Models};
 use crate::model::host::LaidOut;
 use crate::ranks::Ranks;
 use crate::run::{Loaded, RunDir};
-use crate::search::{Hypothesis, Look, SearchConfig};
+use crate::search::{Hypothesis, Look, Mix, SearchConfig};
 use crate::text::words::Level;
-use crate::text::{EOS, Encoded, normalize};
+use crate::text::{EOS, UNK, normalize};
+use source::Source;
+use wish::Wish;
 
-pub use aligned::Aligned;
+pub use aligned::{Aligned, Judged};
+pub use wish::Sentence;
 
-/// A trained run, ready to translate.
+/// A trained run, or several that are asked together, ready to translate.
 #[derive(Debug)]
 pub struct Translator {
     run: Loaded,
     laid: LaidOut,
+    /// The models of further runs, which share the run's tokenizers.
+    others: Vec<(Seq2Seq, LaidOut)>,
+    mix: Mix,
     device: Device,
     ranks: Ranks,
 }
@@ -36,6 +47,8 @@ pub struct Options {
     pub n_best: usize,
     /// How alignments are told.
     pub view: View,
+    /// What unknown words are translated by, where the search lets there be any.
+    pub lexicon: Lexicon,
 }
 
 /// How alignments are told.
@@ -45,11 +58,40 @@ pub struct View {
     pub level: Level,
     /// Whether the end of the sentence has a row and a column.
     pub ends: Ends,
+    /// One of several heads, from 0; nothing for their mean.
+    pub head: Option<usize>,
+    /// Which step's look is a token's.
+    pub step: StepOf,
 }
 
 impl View {
     /// Words between spaces, without ends: what gold links are between.
-    pub const WORDS: Self = Self { level: Level::Word, ends: Ends::Hidden };
+    pub const WORDS: Self = Self { level: Level::Word, ends: Ends::Hidden, head: None, step: StepOf::This };
+}
+
+/// Which step's look is a token's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StepOf {
+    /// The one that writes it.
+    #[default]
+    This,
+    /// The one after, which reads it: where it knows the token it may look back at what that translates (Chen et al. 2020,
+    /// "Accurate word alignment induction from neural machine translation", section 3.2). Without the end's row.
+    Next,
+}
+
+impl StepOf {
+    /// Every one.
+    pub const ALL: [Self; 2] = [Self::This, Self::Next];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::This => "this",
+            Self::Next => "next",
+        }
+    }
 }
 
 /// Whether the end of the sentence is a token among others.
@@ -71,6 +113,8 @@ pub struct Translation {
     pub hypotheses: Vec<Rendered>,
     /// Source words that the model does not know.
     pub unknown: Vec<String>,
+    /// How many tokens the source has, where those are too many: it was cut, or skipped.
+    pub too_long: Option<usize>,
 }
 
 /// One translation as text, with where the model looked.
@@ -85,6 +129,9 @@ pub struct Rendered {
     pub score: f64,
     /// Whether the length limit ended it.
     pub cut: bool,
+    /// Places of tokens that the model did not know and that the source or a lexicon gave.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub copied: Vec<usize>,
 }
 
 impl Translation {
@@ -116,7 +163,8 @@ impl Translator {
 
     fn of(run: Loaded, device: &Device) -> Self {
         tracing::info!(run = %run.dir.path().display(), parameters = run.manifest.parameters, "opened");
-        Self { run, laid: LaidOut::default(), device: device.clone(), ranks: Ranks::default() }
+        let (others, mix) = (Vec::new(), Mix::default());
+        Self { run, laid: LaidOut::default(), others, mix, device: device.clone(), ranks: Ranks::default() }
     }
 
     /// The same, asked by several processes together: each calls with the same sentences, does its share of them, and gets
@@ -134,9 +182,14 @@ impl Translator {
         &self.run
     }
 
-    /// Whether the model looks anywhere.
+    /// Whether the model looks anywhere; of several, whether one does.
     pub fn has_attention(&self) -> bool {
-        self.run.model.decoder.attention.score.is_some()
+        self.members().any(|model| model.decoder.attention.score.is_some())
+    }
+
+    /// How many heads tell where they look: of several models none by itself.
+    pub fn heads(&self) -> usize {
+        if self.others.is_empty() { self.run.model.decoder.attention.heads() } else { 1 }
     }
 
     /// The same without some heads of its attention, which count from 1.
@@ -165,79 +218,100 @@ impl Translator {
 
     /// The run's search with one translation a sentence.
     pub fn options(&self) -> Options {
-        Options { search: self.run.config.search.clone(), n_best: 1, view: View::default() }
+        let search = self.run.config.search.clone();
+        Options { search, n_best: 1, view: View::default(), lexicon: Lexicon::default() }
     }
 
-    /// Translates sentences. A blank one gets an empty translation without asking the model.
+    /// Translates sentences, with what their translations are asked to be. A blank one gets an empty translation without asking
+    /// the model.
     ///
     /// # Errors
-    /// A sentence that is too long for the model, named by its number (`before` came before these); other processes that do
-    /// not answer.
-    pub fn translate(&self, sentences: &[&str], options: &Options, before: usize) -> Result<Vec<Translation>> {
-        let sources = self.sources(sentences, before)?;
-        let asked: Vec<&Source> = sources.iter().flatten().collect();
-        let n_best = options.n_best.max(1);
-        self.ranks.agree("sentences", || Ok(sha256_of(asked.iter().map(|source| format!("{:?}", source.ids)))))?;
-        let found = self.ranks.share(asked.len(), |mine| {
-            let ids: Vec<&[usize]> = mine.iter().map(|&i| asked[i].ids.as_slice()).collect();
-            batched::translate(&self.run.model, &self.laid, &ids, &options.search, n_best, &self.device)
-        })?;
-        let mut found = found.into_iter();
+    /// A sentence that is too long for the model where those are refused, named by its number (`before` came before these); a
+    /// phrase that the model has no pieces for; other processes that do not answer.
+    pub fn translate<'a, S: Into<Sentence<'a>> + Clone>(
+        &self,
+        sentences: &[S],
+        options: &Options,
+        before: usize,
+    ) -> Result<Vec<Translation>> {
+        let sentences: Vec<Sentence<'a>> = sentences.iter().cloned().map(Into::into).collect();
+        let texts: Vec<&str> = sentences.iter().map(|sentence| sentence.text).collect();
+        let readings = self.read(&texts, before, &options.search)?;
+        let mut asked: Vec<(usize, &Source, Wish)> = Vec::new();
+        for (i, (reading, sentence)) in readings.iter().zip(&sentences).enumerate() {
+            if let Some(source) = &reading.source {
+                asked.push((before + i, source, self.wish(sentence, before + i + 1)?));
+            }
+        }
+        let mut found = self.ask(&asked, options)?.into_iter();
+        let mut asked = asked.iter();
         let mut translations = Vec::with_capacity(sentences.len());
-        for (id, source) in sources.iter().enumerate() {
-            translations.push(match source {
-                Some(source) => {
-                    let hypotheses = found.next().unwrap_or_default();
-                    let render = |hypothesis| self.render(source, hypothesis, options.view);
-                    Translation {
-                        id,
-                        hypotheses: hypotheses.iter().map(render).collect::<Result<_>>()?,
-                        unknown: source.encoded.unknown().map(str::to_owned).collect(),
-                    }
-                }
-                None => blank(id),
-            });
+        for (id, reading) in readings.iter().enumerate() {
+            let mut translation = blank(id);
+            translation.too_long = reading.too_long;
+            if let (Some(source), Some((_, _, wish))) =
+                (&reading.source, reading.source.as_ref().and_then(|_| asked.next()))
+            {
+                let hypotheses = found.next().unwrap_or_default();
+                let render = |hypothesis| self.render(source, wish, hypothesis, options);
+                translation.hypotheses = hypotheses.iter().map(render).collect::<Result<_>>()?;
+                translation.unknown = source.encoded.unknown().map(str::to_owned).collect();
+            }
+            translations.push(translation);
         }
         Ok(translations)
     }
 
-    fn sources(&self, sentences: &[&str], before: usize) -> Result<Vec<Option<Source>>> {
-        let mut sources = Vec::with_capacity(sentences.len());
-        for (i, sentence) in sentences.iter().enumerate() {
-            let text = self.run.config.text.normalize.apply(sentence);
-            if normalize::is_blank(&text) {
-                sources.push(None);
-                continue;
+    /// What the models find for sentences, each with its number.
+    fn ask(&self, asked: &[(usize, &Source, Wish)], options: &Options) -> Result<Vec<Vec<Hypothesis>>> {
+        let told = asked
+            .iter()
+            .map(|(_, source, wish)| format!("{:?} {:?}", source.ids, (&wish.prefix, &wish.constraints)));
+        self.ranks.agree("sentences", || Ok(sha256_of(told)))?;
+        self.ranks.share(asked.len(), |mine| {
+            let input = |&i: &usize| {
+                let (number, source, wish) = &asked[i];
+                let (prefix, constraints) = (wish.prefix.as_slice(), wish.constraints.as_slice());
+                Input { source: &source.ids, prefix, constraints, number: *number }
+            };
+            let inputs: Vec<Input<'_>> = mine.iter().map(input).collect();
+            self.models().translate(&inputs, &options.search, options.n_best.max(1))
+        })
+    }
+
+    /// The models, one or several.
+    fn models(&self) -> Models<'_> {
+        let others = self.others.iter().map(|(model, laid)| (model, laid));
+        let members = std::iter::once((&self.run.model, &self.laid)).chain(others).collect();
+        Models::new(members, self.mix, &self.device)
+    }
+
+    fn members(&self) -> impl Iterator<Item = &Seq2Seq> {
+        std::iter::once(&self.run.model).chain(self.others.iter().map(|(model, _)| model))
+    }
+
+    fn render(&self, source: &Source, wish: &Wish, found: &Hypothesis, options: &Options) -> Result<Rendered> {
+        let mut pieces: Vec<String> =
+            found.tokens.iter().map(|&id| self.run.target.piece(id).to_owned()).collect();
+        let mut copied = Vec::new();
+        for place in (0..pieces.len()).filter(|&place| found.tokens[place] == UNK) {
+            let typed = wish.typed.get(place).cloned();
+            let look = found.attention.get(place);
+            if let Some(word) = typed.or_else(|| self.instead(source, look?, &options.lexicon)) {
+                pieces[place] = word;
+                copied.push(place);
             }
-            let encoded = self.run.source.encode(&text)?;
-            let ids: Vec<usize> = encoded.ids.iter().copied().chain([EOS]).collect();
-            self.check_length(ids.len())
-                .map_err(|why| Error::Model(format!("sentence {}: {why}", before + i + 1)))?;
-            sources.push(Some(Source { encoded, ids }));
         }
-        Ok(sources)
-    }
-
-    fn check_length(&self, tokens: usize) -> Result<()> {
-        let most = self.run.config.search.max_source;
-        if tokens > most {
-            return Err(Error::Model(format!(
-                "{tokens} tokens, more than search.max_source = {most}: cut the line, or raise the limit in {}",
-                self.run.dir.path().join("config.toml").display()
-            )));
-        }
-        self.run.model.check_length(tokens)
-    }
-
-    fn render(&self, source: &Source, hypothesis: &Hypothesis, view: View) -> Result<Rendered> {
-        let pieces: Vec<String> =
-            hypothesis.tokens.iter().map(|&id| self.run.target.piece(id).to_owned()).collect();
-        let text = self.run.target.decode(&hypothesis.tokens)?;
+        let text = match copied.is_empty() {
+            true => self.run.target.decode(&found.tokens)?,
+            false => self.run.target.join(&pieces),
+        };
         Ok(Rendered {
-            alignment: self.alignment(source, &pieces, &hypothesis.attention, view),
+            alignment: self.alignment(source, &pieces, &found.attention, options.view),
             translation: normalize::without_breaks(&text),
-            score: hypothesis.score,
-            cut: hypothesis.cut,
+            score: found.score,
+            cut: found.cut,
+            copied,
         })
     }
 
@@ -250,25 +324,35 @@ impl Translator {
                 target_words.push(self.run.target.piece(EOS));
             }
         }
+        let looks = match view.step {
+            StepOf::This => looks,
+            StepOf::Next => looks.get(1..).unwrap_or_default(),
+        };
         let Some(first) = looks.first() else {
             return Alignment { source: source_words.words, target: target_words.words, ..Alignment::default() };
         };
-        let weights: Vec<&[f32]> = looks.iter().map(|look| look.weights.as_slice()).collect();
-        let of_head = |head: usize| looks.iter().map(|look| look.heads[head].as_slice()).collect();
-        let heads: Vec<Vec<&[f32]>> = (0..first.heads.len()).map(of_head).collect();
+        let of_head =
+            |head: usize| -> Vec<&[f32]> { looks.iter().map(|look| look.heads[head].as_slice()).collect() };
+        let head = view.head.filter(|&head| head < first.heads.len());
+        let weights = match head {
+            Some(head) => of_head(head),
+            None => looks.iter().map(|look| look.weights.as_slice()).collect(),
+        };
+        let heads: Vec<Vec<&[f32]>> = match head {
+            Some(_) => Vec::new(),
+            None => (0..first.heads.len()).map(of_head).collect(),
+        };
         Alignment::at_words(&weights, &heads, &source_words, &target_words)
     }
 }
 
-/// A sentence as the model reads it.
-#[derive(Debug)]
-struct Source {
-    encoded: Encoded,
-    /// With the end of the sentence.
-    ids: Vec<usize>,
-}
-
 fn blank(id: usize) -> Translation {
-    let nothing = Rendered { alignment: Alignment::default(), translation: String::new(), score: 0.0, cut: false };
-    Translation { id, hypotheses: vec![nothing], unknown: Vec::new() }
+    let nothing = Rendered {
+        alignment: Alignment::default(),
+        translation: String::new(),
+        score: 0.0,
+        cut: false,
+        copied: Vec::new(),
+    };
+    Translation { id, hypotheses: vec![nothing], unknown: Vec::new(), too_long: None }
 }

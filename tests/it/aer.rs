@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use zhuyi::alignment::links::parse_lines;
-use zhuyi::alignment::{AlignmentErrorRate, SentenceLinks};
+use zhuyi::alignment::{AlignmentErrorRate, Grow, SentenceLinks, Symmetry};
 use zhuyi::corpus::read;
 
 use super::support::{data, json};
@@ -43,4 +43,42 @@ fn error_rates_are_the_published_ones() {
         }
     }
     assert_eq!(compared, 28);
+}
+
+/// Each line's links of a system, source–target whatever its direction.
+fn hypothesis(set: &str, name: &str) -> Vec<SentenceLinks> {
+    let path = data().unwrap().join(set).join(format!("hyp/{name}.0.txt"));
+    let links = links(&path);
+    if name.ends_with(".reverse") { links.iter().map(SentenceLinks::reversed).collect() } else { links }
+}
+
+/// The published symmetrisations of the published directions: union and intersection on every line, the grow-diag family (whose
+/// order of neighbours is that of a Python set, and which adds a link only between words that both have none) on nearly all.
+#[test]
+fn symmetrisations_are_the_published_ones() {
+    if data().is_none() {
+        return;
+    }
+    for set in ["align-hansards-en-fr", "align-roen-wpt03"] {
+        for system in ["fastalign", "giza"] {
+            let [forward, backward] =
+                ["forward", "reverse"].map(|name| hypothesis(set, &format!("{system}.{name}")));
+            let agreeing = |symmetry: Symmetry, published: &str| {
+                let published = hypothesis(set, &format!("{system}.{published}"));
+                let ours = forward.iter().zip(&backward).map(|(a, b)| symmetry.apply(a, b, Grow::Both));
+                ours.zip(&published).filter(|(ours, theirs)| ours == *theirs).count()
+            };
+            let lines = forward.len();
+            assert_eq!(agreeing(Symmetry::Union, "union"), lines, "{set} {system}");
+            assert_eq!(agreeing(Symmetry::Intersection, "intersection"), lines, "{set} {system}");
+            for (symmetry, published) in
+                [(Symmetry::GrowDiag, "grow-diagonal"), (Symmetry::GrowDiagFinalAnd, "grow-diagonal-final")]
+            {
+                let same = agreeing(symmetry, published);
+                let share = same as f64 / lines as f64;
+                eprintln!("{set} {system} {published}: {same} of {lines} lines, {:.1} %", 100.0 * share);
+                assert!(share >= 0.97, "{set} {system} {published}: {same} of {lines}");
+            }
+        }
+    }
 }

@@ -11,7 +11,7 @@ use zhuyi::model::host::HostModel;
 use zhuyi::model::stepper::ModelStepper;
 use zhuyi::model::{ModelConfig, Seq2Seq, SourceBatch, TargetBatch, Vocabularies};
 use zhuyi::rng::Rng;
-use zhuyi::search::{LengthPenalty, Look, Request, beam_search};
+use zhuyi::search::{Look, Request, SearchConfig, Task, beam_search};
 
 struct Collect<'a>(&'a GradientsParams, Vec<f32>);
 
@@ -127,15 +127,9 @@ fn search_on_slices_agrees_with_search_on_tensors() {
         let [Some(plain), Some(packed)] = &hosts else { continue };
         compared += 1;
         for (host, beam) in [(plain, 1), (plain, 3), (packed, 1), (packed, 3)] {
-            let request = Request {
-                beam,
-                length_penalty: LengthPenalty::default(),
-                coverage_penalty: 0.0,
-                sources: &[5, 2, 4, 2],
-                limits: &[7, 3, 5, 4],
-                forbidden: &[0, 1],
-                min_length: 0,
-            };
+            let config = SearchConfig { beam, ..SearchConfig::default() };
+            let tasks = [Task::of(4, 7), Task::of(1, 3), Task::of(3, 5), Task::of(1, 4)];
+            let request = Request { config: &config, n_best: beam, forbidden: &[0, 1], tasks: &tasks };
             let (mut fast, state) = host.start(&model, &SourceBatch::new(&sources, &device), 2);
             let fast = beam_search(&mut fast, state, &request);
             let mut slow = ModelStepper::new(&model, &device);

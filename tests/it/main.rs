@@ -4,6 +4,7 @@
 
 mod ablation;
 mod aer;
+mod asking;
 mod attention_binary;
 mod binary;
 mod exactness;

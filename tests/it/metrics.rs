@@ -162,6 +162,7 @@ fn sacrebleus_own_chrf_tests_pass() {
             assert_eq!(case["word_order"], 0);
             let config = ChrfConfig {
                 max_order: case["char_order"].as_u64().unwrap() as usize,
+                word_order: case["word_order"].as_u64().unwrap() as usize,
                 beta: case["beta"].as_f64().unwrap(),
                 epsilon: case["eps_smoothing"] == true,
                 whitespace: case["remove_whitespace"] == false,

@@ -1,0 +1,92 @@
+//! Alignments as NumPy reads them: an archive (.npz) of arrays (.npy, format 1.0: a header that says type and shape, then
+//! the numbers, little-endian).
+
+use super::Alignment;
+use super::zip::Zip;
+use crate::error::Result;
+
+/// The archive: of pair i (from 0) the arrays `weights_i` [target, source], `heads_i` [head, target, source] where there are
+/// several, and its words, `source_i` and `target_i`.
+///
+/// # Errors
+/// More than an archive can hold (4 GiB).
+pub fn archive<'a>(alignments: impl Iterator<Item = &'a Alignment>) -> Result<Vec<u8>> {
+    let mut zip = Zip::default();
+    for (i, alignment) in alignments.enumerate() {
+        let shape = [alignment.weights.len(), alignment.source.len()];
+        zip.add(&format!("weights_{i}.npy"), &floats(&shape, alignment.weights.iter().flatten()))?;
+        if !alignment.heads.is_empty() {
+            let shape = [alignment.heads.len(), shape[0], shape[1]];
+            zip.add(&format!("heads_{i}.npy"), &floats(&shape, alignment.heads.iter().flatten().flatten()))?;
+        }
+        zip.add(&format!("source_{i}.npy"), &texts(&alignment.source))?;
+        zip.add(&format!("target_{i}.npy"), &texts(&alignment.target))?;
+    }
+    zip.finish()
+}
+
+fn floats<'a>(shape: &[usize], values: impl Iterator<Item = &'a f32>) -> Vec<u8> {
+    let mut array = header("<f4", shape);
+    array.extend(values.flat_map(|value| value.to_le_bytes()));
+    array
+}
+
+/// Texts of fixed width, four bytes a character.
+fn texts(texts: &[String]) -> Vec<u8> {
+    let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
+    let mut array = header(&format!("<U{width}"), &[texts.len()]);
+    for text in texts {
+        let characters = text.chars().map(u32::from).chain(std::iter::repeat(0));
+        array.extend(characters.take(width).flat_map(u32::to_le_bytes));
+    }
+    array
+}
+
+/// Magic number, version, and the description, padded so that the numbers begin at a multiple of 64.
+fn header(kind: &str, shape: &[usize]) -> Vec<u8> {
+    let shape: String = shape.iter().map(|n| format!("{n}, ")).collect();
+    let told = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({}), }}", shape.trim_end());
+    let length = (10 + told.len() + 1).next_multiple_of(64) - 10;
+    let mut header = b"\x93NUMPY\x01\x00".to_vec();
+    header.extend((length as u16).to_le_bytes());
+    header.extend(format!("{told:<width$}\n", width = length - 1).bytes());
+    header
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bytes that `numpy.lib.format` writes for the same arrays.
+    #[test]
+    fn arrays_are_numpys() {
+        let array = floats(&[2, 1], [1.0f32, -2.0].iter());
+        let told = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1,), }";
+        assert_eq!(&array[..10], b"\x93NUMPY\x01\x00\x76\x00");
+        assert!(std::str::from_utf8(&array[10..128]).unwrap().starts_with(told));
+        assert_eq!((array[127], array.len()), (b'\n', 128 + 8));
+        assert_eq!(&array[128..132], 1.0f32.to_le_bytes());
+        let array = texts(&["猫".into(), "ab".into()]);
+        assert!(std::str::from_utf8(&array[10..128]).unwrap().contains("'<U2'"));
+        let characters: Vec<u32> =
+            array[128..].chunks(4).map(|bytes| u32::from_le_bytes(bytes.try_into().unwrap())).collect();
+        assert_eq!(characters, ['猫' as u32, 0, 'a' as u32, 'b' as u32]);
+    }
+
+    #[test]
+    fn an_archive_holds_every_array() {
+        let alignment = Alignment {
+            source: vec!["a".into()],
+            target: vec!["x".into(), "y".into()],
+            weights: vec![vec![1.0], vec![0.5]],
+            heads: vec![vec![vec![1.0], vec![0.0]]; 2],
+        };
+        let bytes = archive([&alignment, &Alignment::default()].into_iter()).unwrap();
+        let text = String::from_utf8_lossy(&bytes);
+        for name in ["heads_0", "source_0", "source_1", "target_0", "target_1", "weights_0", "weights_1"] {
+            // Once before the array, once in the list at the end.
+            assert_eq!(text.matches(&format!("{name}.npy")).count(), 2, "{name}");
+        }
+        assert!(!text.contains("heads_1"));
+    }
+}

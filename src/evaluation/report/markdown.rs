@@ -1,0 +1,86 @@
+//! A report as Markdown.
+
+use super::{About, Part, parts};
+use crate::alignment::Alignment;
+use crate::evaluation::{Evaluation, Sentence};
+
+/// A report as Markdown.
+pub fn markdown(evaluation: &Evaluation, about: &About) -> String {
+    let mut text = format!("# {}\n\n", escaped(&about.title));
+    for warning in &evaluation.warnings {
+        text += &format!("**Warning:** {}\n\n", escaped(warning));
+    }
+    for part in parts(evaluation) {
+        text += &match part {
+            Part::Table(heading, told, rows) => format!("## {heading}\n\n{told}\n\n{}\n", table(&rows)),
+            Part::Heading(heading) => format!("## {heading}\n\n"),
+            Part::Sentence(place) => sentence(&evaluation.worst[place]),
+        };
+    }
+    text + &format!("By `{}`.\n", about.command)
+}
+
+fn table(rows: &[Vec<String>]) -> String {
+    let line = |cells: &Vec<String>| {
+        let cells: Vec<String> = cells.iter().map(|cell| escaped(cell)).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
+    let mut told: Vec<String> = rows.iter().map(line).collect();
+    if let Some(head) = rows.first() {
+        told.insert(1, format!("|{}\n", "---|".repeat(head.len())));
+    }
+    told.concat()
+}
+
+fn sentence(sentence: &Sentence) -> String {
+    let mut told = format!("**{}** – BLEU {:.2}, chrF2 {:.2}\n\n", sentence.id + 1, sentence.bleu, sentence.chrf);
+    let source = sentence.source.iter().map(|text| ("source", text));
+    let references = sentence.references.iter().map(|text| ("reference", text));
+    for (name, text) in source.chain([("translation", &sentence.hypothesis)]).chain(references) {
+        told += &format!("- {name}: {}\n", escaped(text));
+    }
+    if let Some(alignment) = &sentence.alignment {
+        told += &format!("- looked at: {}\n", escaped(&looked(alignment)));
+    }
+    told + "\n"
+}
+
+/// Each word with the one that it looked at most.
+fn looked(alignment: &Alignment) -> String {
+    let links = alignment.links();
+    let told = |(t, word): (usize, &String)| {
+        let link = links.iter().find(|link| link.target == t);
+        link.map_or_else(|| word.clone(), |link| format!("{word} ← {}", alignment.source[link.source]))
+    };
+    alignment.target.iter().enumerate().map(told).collect::<Vec<_>>().join(", ")
+}
+
+/// Text as text: Markdown's marks, and what would end a table's cell or begin HTML.
+fn escaped(text: &str) -> String {
+    let mut told = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '&' | '~') {
+            told.push('\\');
+        }
+        told.push(c);
+    }
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_stays_text() {
+        assert_eq!(escaped("a | <b> *c*"), "a \\| \\<b\\> \\*c\\*");
+    }
+
+    #[test]
+    fn words_are_told_with_what_they_looked_at() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect();
+        let weights = vec![vec![0.0, 1.0], vec![0.0, 0.0]];
+        let alignment = Alignment { source: words("the cat"), target: words("猫 了"), weights, heads: vec![] };
+        assert_eq!(looked(&alignment), "猫 ← cat, 了");
+    }
+}

@@ -1,0 +1,69 @@
+//! The sentences that went worst.
+
+use serde::Serialize;
+
+use super::{Criteria, Test};
+use crate::alignment::Alignment;
+use crate::metrics::BleuConfig;
+
+/// One sentence with what became of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Sentence {
+    /// Its place in the test set, from 0.
+    pub id: usize,
+    /// Where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The translation.
+    pub hypothesis: String,
+    /// Each reference.
+    pub references: Vec<String>,
+    /// BLEU of the sentence alone, orders that it is too short for left out (sacreBLEU's `sentence_bleu`).
+    pub bleu: f64,
+    /// chrF2 of the sentence alone.
+    pub chrf: f64,
+    /// Where the model looked, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alignment: Option<Alignment>,
+}
+
+/// As many sentences as are asked for, those with the lowest BLEU first, of equals those with the lower chrF2.
+pub(super) fn worst(test: &Test, criteria: &Criteria) -> Vec<Sentence> {
+    if criteria.worst == 0 {
+        return Vec::new();
+    }
+    let bleu = BleuConfig { effective_order: true, ..criteria.bleu.clone() };
+    let score = |(id, hypothesis): (usize, &String)| {
+        let (references, n) = (test.of(id), test.references.len());
+        let chrf = criteria.chrf.score(&criteria.chrf.count(hypothesis, &references), n).score;
+        (bleu.score(&bleu.count(hypothesis, &references), n).score, chrf, id)
+    };
+    let mut scored: Vec<(f64, f64, usize)> = test.hypotheses.iter().enumerate().map(score).collect();
+    scored.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let told = |(bleu, chrf, id): (f64, f64, usize)| Sentence {
+        id,
+        source: test.sources.as_ref().map(|sources| sources[id].clone()),
+        hypothesis: test.hypotheses[id].clone(),
+        references: test.of(id).into_iter().map(str::to_owned).collect(),
+        bleu,
+        chrf,
+        alignment: test.alignments.get(id).filter(|alignment| !alignment.weights.is_empty()).cloned(),
+    };
+    scored.into_iter().take(criteria.worst).map(told).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_stands_first() {
+        let reference = ["a b c d", "a b c d", "a b c d"].map(str::to_owned).to_vec();
+        let hypotheses = ["a b c d", "", "a b x d"].map(str::to_owned).to_vec();
+        let test = Test { hypotheses, references: vec![reference], ..Test::default() };
+        let told = worst(&test, &Criteria { worst: 2, ..Criteria::default() });
+        assert_eq!(told.iter().map(|it| it.id).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(told[0].bleu, 0.0);
+        assert!(told[1].bleu > 0.0 && told[1].bleu < 100.0 && told[1].alignment.is_none());
+    }
+}

@@ -1,0 +1,203 @@
+//! One sentence's beam search, step by step.
+//!
+//! At each step the best k ways to go on are taken, in the order of their score, ties to the lower token. Those that end the
+//! sentence are finished, the others live on and bear the next step's k. So a beam of 1 is greedy.
+//!
+//! What lives can't become more probable. Where even the best that it could reach – if the model were sure of all that is to
+//! come, at the length that suits it best – is no better than the translations that are asked for and have ended, it is
+//! given up; with nothing left the sentence is done. (What can't win has only descendants that can't, and stands behind all
+//! that can, so that giving it up changes nothing else.) fairseq and others are done with any k that ended: of a model that is
+//! sure of every token, the second best way to go on is often to end, and after k such steps they would return k stumps.
+//!
+//! At its length limit a sentence is done too. Where nothing has ended until then, what lives is taken as it is, and told to
+//! be cut.
+
+use std::rc::Rc;
+
+use super::constraints::Progress;
+use super::lanes::Lanes;
+use super::ranking::Ranking;
+use super::rules::Rules;
+use super::{Hypothesis, Look, Request, Task};
+use crate::kernels::log_probs::LogProbs;
+
+/// A hypothesis that is still being written; its row in the state is its place in the batch.
+pub(super) struct Live {
+    pub tokens: Vec<usize>,
+    pub log_prob: f64,
+    /// Shared with the hypotheses that began alike.
+    attention: Vec<Rc<Look>>,
+    /// Which of the sentence's beams it stands in.
+    pub lane: usize,
+    pub progress: Progress,
+}
+
+impl Live {
+    /// The token that was written last, if any was.
+    pub fn last(&self) -> Option<usize> {
+        self.tokens.last().copied()
+    }
+
+    /// The same one token later.
+    fn with(&self, candidate: Candidate, lane: usize, look: Option<&Rc<Look>>) -> Self {
+        Self {
+            tokens: self.tokens.iter().copied().chain([candidate.token]).collect(),
+            log_prob: candidate.log_prob,
+            attention: self.attention.iter().chain(look).cloned().collect(),
+            lane,
+            progress: candidate.progress.unwrap_or_else(|| self.progress.clone()),
+        }
+    }
+
+    /// As a translation that has ended, its last step having looked at `look`.
+    fn ended(&self, log_prob: f64, look: Option<&Rc<Look>>, ranking: Ranking) -> Hypothesis {
+        let score = ranking.score(log_prob, self.tokens.len() + 1, &self.attention);
+        let attention = self.attention.iter().chain(look).map(|look| look.as_ref().clone()).collect();
+        Hypothesis { tokens: self.tokens.clone(), log_prob, score, attention, cut: false }
+    }
+
+    /// As a translation that could not end.
+    fn cut(&self, ranking: Ranking) -> Hypothesis {
+        let score = ranking.score(self.log_prob, self.tokens.len(), &self.attention);
+        let attention = self.attention.iter().map(|look| look.as_ref().clone()).collect();
+        Hypothesis { tokens: self.tokens.clone(), log_prob: self.log_prob, score, attention, cut: true }
+    }
+}
+
+/// What the model says about a sentence's rows, which begin at `first`.
+pub(super) struct Said<'a> {
+    pub log_probs: &'a LogProbs,
+    pub first: usize,
+    pub attention: &'a [Look],
+}
+
+/// A way to go on: from which live hypothesis, with which token.
+#[derive(Clone)]
+pub(super) struct Candidate {
+    pub from: usize,
+    pub token: usize,
+    pub log_prob: f64,
+    /// What it is compared by: its log-probability, less what its token costs its group.
+    pub rank: f64,
+    /// How far it is with its phrases, where this token goes on with one.
+    pub progress: Option<Progress>,
+}
+
+/// One sentence's search.
+pub(super) struct Sentence<'a> {
+    live: Vec<Live>,
+    finished: Vec<Hypothesis>,
+    lanes: Lanes<'a>,
+    rules: Rules<'a>,
+    ranking: Ranking,
+    most: usize,
+    n_best: usize,
+    end: usize,
+}
+
+impl<'a> Sentence<'a> {
+    pub fn new(request: &Request<'a>, task: &Task<'a>, end: usize) -> Self {
+        let config = request.config;
+        let lanes = Lanes::new(config, task);
+        let empty = |lane| Live {
+            tokens: Vec::new(),
+            log_prob: 0.0,
+            attention: Vec::new(),
+            lane,
+            progress: Progress::default(),
+        };
+        // A prefix and phrases have their place, and an end after them, however short the source.
+        let wished = task.prefix.len() + task.constraints.iter().map(Vec::len).sum::<usize>();
+        let most = task.most.max(if wished > 0 { wished + 1 } else { 0 });
+        let mut sentence = Self {
+            live: lanes.first().map(empty).collect(),
+            finished: Vec::new(),
+            lanes,
+            rules: Rules::new(*task, request.forbidden, end, config.no_repeat_ngram),
+            ranking: Ranking::new(config, task.words),
+            most,
+            n_best: request.n_best.max(1),
+            end,
+        };
+        if most == 0 {
+            sentence.give_up();
+        }
+        sentence
+    }
+
+    pub fn live(&self) -> &[Live] {
+        &self.live
+    }
+
+    /// Takes one step; returns the row, among this sentence's, that each new live hypothesis continues.
+    pub fn advance(&mut self, said: &Said<'_>) -> Vec<usize> {
+        let looks: Vec<Rc<Look>> = said.attention.iter().cloned().map(Rc::new).collect();
+        let mut next: Vec<(usize, Live)> = Vec::new();
+        let mut taken = Vec::new();
+        for lane in 0..self.lanes.count() {
+            let candidates = self.lanes.candidates(lane, &self.live, &self.rules, said, &taken);
+            for candidate in candidates {
+                let (from, parent) = (&self.live[candidate.from], candidate.from);
+                if candidate.token == self.end {
+                    let ended = from.ended(candidate.log_prob, looks.get(parent), self.ranking);
+                    finish(&mut self.finished, ended);
+                } else {
+                    taken.push(candidate.token);
+                    next.push((parent, from.with(candidate, lane, looks.get(parent))));
+                }
+            }
+        }
+        if next.is_empty() && self.finished.is_empty() {
+            // No way to go on (a model that says NaN): what there is, is taken.
+            self.give_up();
+            return Vec::new();
+        }
+        let bar = self.bar();
+        next.retain(|(_, live)| self.can_reach(live) > bar);
+        let parents;
+        (parents, self.live) = next.into_iter().unzip();
+        if self.live.first().is_some_and(|live| live.tokens.len() >= self.most) {
+            self.give_up();
+            return Vec::new();
+        }
+        parents
+    }
+
+    /// What a hypothesis must be better than to be among those that are asked for.
+    fn bar(&self) -> f64 {
+        self.finished.get(self.n_best - 1).map_or(f64::NEG_INFINITY, |worst| worst.score)
+    }
+
+    fn can_reach(&self, live: &Live) -> f64 {
+        let least = live.tokens.len() + 1;
+        self.ranking.bound(live.log_prob, least, self.most.max(least))
+    }
+
+    /// Goes no further; where nothing has ended, what lives is cut, of several beams the one that is furthest with its phrases.
+    fn give_up(&mut self) {
+        let live = std::mem::take(&mut self.live);
+        if !self.finished.is_empty() {
+            return;
+        }
+        let furthest = live.iter().map(|live| self.lanes.standing(live)).max();
+        for live in live.iter().filter(|live| Some(self.lanes.standing(live)) == furthest) {
+            finish(&mut self.finished, live.cut(self.ranking));
+        }
+    }
+
+    /// The translations that are asked for, best first.
+    pub fn ranked(mut self) -> Vec<Hypothesis> {
+        self.finished.truncate(self.n_best);
+        self.finished
+    }
+}
+
+/// Puts a translation where it belongs; of equals the one that was found first stays first, and what was found by several
+/// groups stands there once.
+fn finish(finished: &mut Vec<Hypothesis>, ended: Hypothesis) {
+    if finished.iter().all(|known| known.tokens != ended.tokens) {
+        // What is no number stands last.
+        let place = finished.partition_point(|better| better.score >= ended.score || ended.score.is_nan());
+        finished.insert(place, ended);
+    }
+}
