@@ -30,15 +30,16 @@
 //! |---|---|---|
 //! | [`error`], [`hash`], [`rng`], [`language`] | one error type; SHA-256; the seeded generator; text in two languages | everything else |
 //! | [`text`] | normalisation, tokenizers, pieces and words | tensors |
-//! | [`alignment`] | the weights matrix, links (Pharaoh), error rate | tensors, models |
+//! | [`alignment`] | the weights matrix and what it looks like, links (Pharaoh) of one direction and both, error rate, lexicons, archives for NumPy | tensors, models |
 //! | [`corpus`] | reading parallel text of any size, filtering, splitting, overlaps, vectors of words; the toy grammar, sequences to copy or reverse | tensors, models |
-//! | [`metrics`] | BLEU, chrF, exact match, by length | tensors, models |
+//! | [`metrics`] | BLEU, chrF, TER, exact match, by length, significance | tensors, models |
 //! | [`plot`] | numbers in, picture out: SVG, PNG, terminal | models |
 //! | [`mod@page`] | HTML that stands alone, light and dark | models |
+//! | [`evaluation`] | every score of a test set, its worst sentences, rare words, another system beside it, and a report | tensors, models |
 //! | [`init`] | first values of weights | words, files |
 //! | [`kernels`] | fused operations with hand-written gradients, each beside its plain twin | models |
 //! | [`attention`] | the three steps; score functions, windows, choices, heads, coverage, mask | words, files |
-//! | [`search`] | beam search (greedy is a beam of one) and forced scoring over a small `Stepper` trait | which model it drives |
+//! | [`search`] | beam search (greedy is a beam of one), sampling and forced scoring over a small `Stepper` trait, of one model or several | which model it drives |
 //! | [`model`] | embedding, GRU, encoder, decoder, the whole; configs live beside their component | words, files |
 //! | [`ranks`] | processes that work together, over MPI | models |
 //! | [`train`] | the loop (readable in one sitting) and its state, data in its order, loss, optimizers, schedule, clipping, events | terminal, file names |
