@@ -3,22 +3,19 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use serde_json::{Value, json};
 
 use super::ensemble::EnsembleArgs;
-use super::links::scores_and_floor;
-use super::output::{note, print, print_json, warn};
+use super::evaluated::{Aligned, answer, report, told};
+use super::output::{print, print_json, warn};
 use super::searching::SearchArgs;
 use super::{Format, RUNS, RunArgs, gold};
-use zhuyi::alignment::{AlignmentErrorRate, Entropy, aer};
+use zhuyi::alignment::{Entropy, aer};
 use zhuyi::corpus::Pair;
 use zhuyi::corpus::read::{self, Gold};
-use zhuyi::evaluation::report::{About, markdown, page};
-use zhuyi::evaluation::{Criteria, Evaluation, Test, evaluate, frequencies};
+use zhuyi::evaluation::{Criteria, Test, evaluate, frequencies};
 use zhuyi::metrics::{BleuConfig, ChrfConfig, TerConfig, Tokenization};
-use zhuyi::plot::terminal;
 use zhuyi::ranks::Ranks;
-use zhuyi::run::{RunDir, write_whole};
+use zhuyi::run::RunDir;
 use zhuyi::translator::Translator;
 use zhuyi::{Error, Result};
 
@@ -131,14 +128,6 @@ struct Judged {
     name: String,
 }
 
-/// Where a model looks while it writes references that have gold links.
-struct Aligned {
-    /// How well its links agree, and the floor.
-    links: [AlignmentErrorRate; 2],
-    /// The mean entropy of its weights over the pieces of the source and its end, in nats.
-    entropy: Option<f64>,
-}
-
 pub fn run(args: &EvaluateArgs, ranks: &Ranks) -> anyhow::Result<()> {
     if !args.reference.is_empty() && args.source.is_none() && args.hypothesis.is_none() {
         return Err(Error::Usage("--reference needs --source or --hypothesis".into()).into());
@@ -212,38 +201,6 @@ impl EvaluateArgs {
         let targets = targets.collect::<Result<Vec<String>>>()?;
         Ok(frequencies(targets.iter().map(String::as_str), bleu))
     }
-}
-
-/// What programs are told.
-fn answer(evaluation: &Evaluation, aligned: Option<&Aligned>) -> Result<Value> {
-    let mut answer = serde_json::to_value(evaluation).map_err(|why| Error::Model(why.to_string()))?;
-    if let Some(Aligned { links: [links, floor], entropy }) = aligned {
-        answer["alignment"] = scores_and_floor(links, floor);
-        answer["alignment"]["entropy"] = json!(entropy);
-    }
-    Ok(answer)
-}
-
-fn report(path: &Path, evaluation: &Evaluation, answer: &Value, name: &str) -> anyhow::Result<()> {
-    let command = std::env::args().skip(1).map(quoted).collect::<Vec<_>>().join(" ");
-    let about = About { title: format!("Evaluation of {name}"), command: format!("zhuyi {command}") };
-    let text = match path.extension().and_then(|extension| extension.to_str()) {
-        Some("md") => markdown(evaluation, &about),
-        Some("html") => page(evaluation, &about)?,
-        _ => format!("{}\n", serde_json::to_string_pretty(answer)?),
-    };
-    write_whole(path, text.as_bytes())?;
-    note(&format!("report written to {}", path.display()));
-    Ok(())
-}
-
-/// An argument as a shell takes it.
-fn quoted(argument: String) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !argument.is_empty() && argument.chars().all(plain) {
-        return argument;
-    }
-    format!("'{}'", argument.replace('\'', "'\\''"))
 }
 
 /// Hypotheses from a file.
@@ -338,92 +295,4 @@ fn references(args: &EvaluateArgs, other: &Path, count: usize) -> Result<Vec<Vec
 
 fn lines(path: &Path) -> Result<Vec<String>> {
     Ok(read::lines(&read::text(path)?).map(str::to_owned).collect())
-}
-
-/// Scores as people read them.
-fn told(evaluation: &Evaluation, aligned: Option<&Aligned>) -> String {
-    let it = &evaluation.scores;
-    let mut told = format!(
-        "{} sentences\nBLEU    {:.2}  {}\nchrF2   {:.2}  {}\nchrF2++ {:.2}  {}\nTER     {:.2}  {}\nexact   {:.1} %\nlength  {:.3} of \
-         the references'",
-        it.sentences,
-        it.bleu.score,
-        it.bleu.signature,
-        it.chrf.score,
-        it.chrf.signature,
-        it.chrf_words.score,
-        it.chrf_words.signature,
-        it.ter.score,
-        it.ter.signature,
-        100.0 * it.exact_match,
-        it.length_ratio
-    );
-    if let Some(Aligned { links: [links, floor], entropy }) = aligned {
-        told += &format!(
-            "\nAER     {:.4}  reference forced; a perfect aligner of one link a target word: {:.4}",
-            links.aer(),
-            floor.aer()
-        );
-        if let Some(entropy) = entropy {
-            told += &format!("\nentropy {entropy:.3} nats a row of weights");
-        }
-    }
-    for bucket in &evaluation.by_length {
-        let to = bucket.to.map_or("…".into(), |to| to.to_string());
-        told += &format!(
-            "\n  {:>2}–{to:<3} source words: {:>5} sentences, BLEU {:.2}",
-            bucket.from, bucket.sentences, bucket.bleu
-        );
-    }
-    for bucket in &evaluation.rare_words {
-        let to = bucket.to.map_or("…".into(), |to| to.to_string());
-        let f1 = bucket.f1.map_or("–".into(), |f1| format!("{:.1} %", 100.0 * f1));
-        told += &format!(
-            "\n  {:>4}–{to:<4} times in training: {:>6} words in the references, {:>6} written, {:>6} right, F1 {f1}",
-            bucket.from, bucket.references, bucket.hypotheses, bucket.right
-        );
-    }
-    told + &told_against(evaluation) + &told_worst(evaluation)
-}
-
-/// Beside the other system.
-fn told_against(evaluation: &Evaluation) -> String {
-    let Some(against) = &evaluation.against else { return String::new() };
-    let mut told = format!(
-        "\nbeside the other system: score (mean ± 95 %) of this, of the other; p by {} samples, by {} shuffles",
-        against.samples, against.trials
-    );
-    for compared in &against.scores {
-        let (ours, theirs) = (&compared.bootstrap.system, &compared.bootstrap.baseline);
-        told += &format!(
-            "\n  {:7} {:.2} ({:.2} ± {:.2})  {:.2} ({:.2} ± {:.2})  p {:.4}  {:.4}",
-            compared.score,
-            ours.score,
-            ours.mean,
-            ours.ci,
-            theirs.score,
-            theirs.mean,
-            theirs.ci,
-            compared.bootstrap.p,
-            compared.randomisation.p
-        );
-    }
-    told
-}
-
-/// The worst sentences.
-fn told_worst(evaluation: &Evaluation) -> String {
-    let mut told = String::new();
-    for sentence in &evaluation.worst {
-        told += &format!("\n\n{}  BLEU {:.2}, chrF2 {:.2}", sentence.id + 1, sentence.bleu, sentence.chrf);
-        let source = sentence.source.iter().map(|text| ("source", text));
-        let references = sentence.references.iter().map(|text| ("reference", text));
-        for (name, text) in source.chain([("translation", &sentence.hypothesis)]).chain(references) {
-            told += &format!("\n  {name:11} {text}");
-        }
-        if let Some(alignment) = &sentence.alignment {
-            told += &format!("\n{}", terminal::draw(alignment).trim_end());
-        }
-    }
-    told
 }

@@ -2,6 +2,7 @@
 
 mod ablate;
 mod align;
+mod aligned;
 mod average;
 mod bench;
 mod choice;
@@ -11,6 +12,7 @@ mod data;
 mod devices;
 mod ensemble;
 mod evaluate;
+mod evaluated;
 mod generate;
 mod gold;
 mod language;

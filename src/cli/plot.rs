@@ -35,7 +35,7 @@ pub struct AlignmentArgs {
     /// Files with an alignment a line
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Where to draw, .svg or .png; {n} in it becomes the number of the alignment
+    /// Where to draw, .svg, .png or .html; of several alignments each into its own (`--out x.svg` tells how)
     #[arg(long, value_name = "FILE", default_value = "alignment-{n}.svg")]
     out: PlotPath,
 }

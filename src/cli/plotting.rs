@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use super::output::warn;
 use zhuyi::alignment::{Alignment, SentenceLinks};
+use zhuyi::language::Language;
+use zhuyi::page::page;
 use zhuyi::run::write_whole;
 use zhuyi::{Error, plot};
 
@@ -17,10 +19,10 @@ impl FromStr for PlotPath {
 
     fn from_str(path: &str) -> Result<Self, String> {
         match Path::new(path).extension().and_then(|extension| extension.to_str()) {
-            Some("svg") => Ok(Self(path.into())),
+            Some("svg" | "html") => Ok(Self(path.into())),
             Some("png") if cfg!(feature = "png") => Ok(Self(path.into())),
             Some("png") => Err("this build can't write PNG (feature `png`); use .svg".into()),
-            _ => Err("the name must end in .svg or .png".into()),
+            _ => Err("the name must end in .svg, .png or .html".into()),
         }
     }
 }
@@ -31,7 +33,8 @@ impl PlotPath {
         if self.0.contains("{n}") {
             return Ok(());
         }
-        let example = self.0.replace(".svg", "-{n}.svg").replace(".png", "-{n}.png");
+        let (name, extension) = self.0.rsplit_once('.').unwrap_or((&self.0, ""));
+        let example = format!("{name}-{{n}}.{extension}");
         Err(Error::Usage(format!("--plot {} would be one file for several sentences: write {example}", self.0)))
     }
 
@@ -48,10 +51,15 @@ pub fn write(alignment: &Alignment, gold: Option<&SentenceLinks>, path: &Path) -
 
 /// Writes a picture into a file, in the form that its name ends in.
 pub fn write_svg(svg: &str, path: &Path) -> anyhow::Result<()> {
-    if path.extension().is_some_and(|extension| extension == "svg") {
-        return Ok(write_whole(path, svg.as_bytes())?);
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("svg") => Ok(write_whole(path, svg.as_bytes())?),
+        Some("html") => {
+            let title = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let page = page(&title, Language::English, "", &format!("<figure>{svg}</figure>\n"));
+            Ok(write_whole(path, page.as_bytes())?)
+        }
+        _ => png(svg, path),
     }
-    png(svg, path)
 }
 
 #[cfg(feature = "png")]

@@ -57,7 +57,7 @@ pub struct TranslateArgs {
     /// Draw where the model looked
     #[arg(long)]
     show: bool,
-    /// Draw it into a file, .svg or .png; for several sentences put {n} into the name
+    /// Draw it into a file, .svg, .png or .html; of several sentences each into its own (`--plot x.svg` tells how)
     #[arg(long, value_name = "FILE")]
     plot: Option<PlotPath>,
     /// The form of the answer

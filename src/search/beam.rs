@@ -1,7 +1,8 @@
 //! Beam search over a batch of sentences: the rows of all that lives go through the model together. What becomes of one
 //! sentence is [`super::sentence`]'s business.
 
-use super::sentence::{Said, Sentence};
+use super::live::Said;
+use super::sentence::Sentence;
 use super::{Hypothesis, Request, Stepper};
 
 /// The best translations of every sentence, best first. `state` has one row a sentence.

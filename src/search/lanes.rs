@@ -2,8 +2,8 @@
 //! tokens that are written (grid beam search). Each finds its best ways to go on.
 
 use super::constraints::Progress;
+use super::live::{Candidate, Live, Said};
 use super::rules::Rules;
-use super::sentence::{Candidate, Live, Said};
 use super::{SearchConfig, Task};
 
 /// The beams of one sentence.

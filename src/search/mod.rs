@@ -9,6 +9,7 @@ pub mod ensemble;
 pub mod forced;
 mod lanes;
 pub mod length_penalty;
+mod live;
 pub mod look;
 mod ranking;
 mod rules;

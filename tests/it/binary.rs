@@ -350,7 +350,7 @@ fn pictures_are_drawn() {
     let told = stderr(zhuyi(&TRAINED).args(["plot", "lines", "bad.json"]), 1);
     assert!(told.starts_with("error: bad.json:1: not an alignment as --format json tells it"), "{told}");
     let told = stderr(zhuyi(&TRAINED).args(["translate", "tom sleeps", "--plot", "plot.gif"]), 2);
-    assert!(told.contains(".svg or .png"), "{told}");
+    assert!(told.contains(".svg, .png or .html"), "{told}");
 }
 
 /// Known fault P4: a run can be moved, without its data, and knows no absolute path.

@@ -7,7 +7,7 @@ use crate::language::Language;
 use crate::page::{self, coded, shown};
 use crate::plot::heatmap;
 
-const STYLE: &str = "dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.2rem .9rem;margin:1rem 0}\
+const STYLE: &str = "body{max-width:60rem}td{white-space:nowrap}dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.2rem .9rem;margin:1rem 0}\
                      dt{color:var(--faint)}dd{margin:0}.warning{border-left:4px solid #d55e00;background:var(--wash);\
                      padding:.6rem .9rem}article{border-top:1px solid var(--grid);margin-top:1.5rem}";
 
@@ -25,8 +25,8 @@ pub fn page(evaluation: &Evaluation, about: &About) -> Result<String> {
         body += &match part {
             Part::Table(heading, told, rows) => {
                 let cell = |cell: &String, head: bool| match head {
-                    true => format!("<th>{}</th>", shown(cell)),
-                    false => format!("<td>{}</td>", shown(cell)),
+                    true => format!("<th>{}</th>", coded(cell)),
+                    false => format!("<td>{}</td>", coded(cell)),
                 };
                 format!("<h2>{heading}</h2>\n<p>{}</p>\n{}", coded(&told), page::table(&rows, cell))
             }

@@ -22,7 +22,9 @@ pub fn markdown(evaluation: &Evaluation, about: &About) -> String {
 
 fn table(rows: &[Vec<String>]) -> String {
     let line = |cells: &Vec<String>| {
-        let cells: Vec<String> = cells.iter().map(|cell| escaped(cell)).collect();
+        // What is code is ours, and holds nothing but what would end a cell.
+        let told = |cell: &String| if cell.starts_with('`') { cell.replace('|', "\\|") } else { escaped(cell) };
+        let cells: Vec<String> = cells.iter().map(told).collect();
         format!("| {} |\n", cells.join(" | "))
     };
     let mut told: Vec<String> = rows.iter().map(line).collect();

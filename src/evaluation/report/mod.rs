@@ -30,7 +30,8 @@ enum Part {
 
 /// The parts of a report, in order.
 fn parts(evaluation: &Evaluation) -> Vec<Part> {
-    let mut parts = vec![Part::Table("Scores", tables::signatures(evaluation), tables::scores(evaluation))];
+    let told = format!("Of {} sentences.", evaluation.scores.sentences);
+    let mut parts = vec![Part::Table("Scores", told, tables::scores(evaluation))];
     if let Some(against) = &evaluation.against {
         let told = format!(
             "The paired bootstrap draws {} test sets of the same size from the sentences (seed {}), and tells the mean of each system ± \

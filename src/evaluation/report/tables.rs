@@ -7,26 +7,20 @@ fn row<const N: usize>(cells: [&str; N]) -> Vec<String> {
     cells.iter().map(|&cell| cell.to_owned()).collect()
 }
 
-/// How the scores were computed.
-pub(super) fn signatures(evaluation: &Evaluation) -> String {
-    let scores = &evaluation.scores;
-    let [bleu, chrf, words] = [&scores.bleu.signature, &scores.chrf.signature, &scores.chrf_words.signature];
-    format!("BLEU `{bleu}`, chrF2 `{chrf}`, chrF2++ `{words}`, TER `{}`.", scores.ter.signature)
-}
-
+/// Every score, and how it was computed.
 pub(super) fn scores(evaluation: &Evaluation) -> Vec<Vec<String>> {
     let it = &evaluation.scores;
+    let scored = |name: &str, score: f64, signature: &str| {
+        vec![name.to_owned(), format!("{score:.2}"), format!("`{signature}`")]
+    };
     vec![
-        row(["sentences", "BLEU", "chrF2", "chrF2++", "TER", "exact", "length ratio"]),
-        vec![
-            it.sentences.to_string(),
-            format!("{:.2}", it.bleu.score),
-            format!("{:.2}", it.chrf.score),
-            format!("{:.2}", it.chrf_words.score),
-            format!("{:.2}", it.ter.score),
-            format!("{:.1} %", 100.0 * it.exact_match),
-            format!("{:.3}", it.length_ratio),
-        ],
+        row(["score", "", "signature"]),
+        scored("BLEU", it.bleu.score, &it.bleu.signature),
+        scored("chrF2", it.chrf.score, &it.chrf.signature),
+        scored("chrF2++", it.chrf_words.score, &it.chrf_words.signature),
+        scored("TER", it.ter.score, &it.ter.signature),
+        vec!["exact match".into(), format!("{:.1} %", 100.0 * it.exact_match), String::new()],
+        vec!["length ratio".into(), format!("{:.3}", it.length_ratio), String::new()],
     ]
 }
 
