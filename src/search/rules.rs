@@ -42,10 +42,8 @@ impl<'a> Rules<'a> {
 impl Next<'_> {
     /// Whether a token may come, the forced one left aside.
     pub fn allows(&self, token: usize) -> bool {
-        match token == self.end {
-            true => self.may_end,
-            false => !self.forbidden.contains(&token) && !self.repeated.contains(&token),
-        }
+        let fits = if token == self.end { self.may_end } else { !self.repeated.contains(&token) };
+        fits && !self.forbidden.contains(&token)
     }
 }
 

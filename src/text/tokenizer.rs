@@ -34,6 +34,9 @@ pub const EOS: usize = 2;
 /// Stands for what the vocabulary does not hold. The first id of HF's vocabulary.
 pub const UNK: usize = 3;
 
+/// [`SPACE_MARK`] as a piece.
+const SPACE_MARK_TEXT: &str = "▁";
+
 /// The piece behind [`UNK`]: the replacement character, so that a U+FFFD in a text means the same.
 const UNKNOWN_PIECE: &str = "\u{FFFD}";
 
@@ -172,7 +175,12 @@ impl Tokenizer {
                 _ => piece.clone(),
             })
             .collect();
-        let spans = encoding.get_offsets().iter().map(|&(from, to)| from..to).collect();
+        // The mark that is put before a sentence stands for nothing in it.
+        let is_added = |piece: &str, slice: Option<&str>| piece == SPACE_MARK_TEXT && slice != Some(" ");
+        let span = |(piece, &(from, to)): (&String, &(usize, usize))| {
+            if is_added(piece, text.get(from..to)) { from..from } else { from..to }
+        };
+        let spans = encoding.get_tokens().iter().zip(encoding.get_offsets()).map(span).collect();
         Ok(Encoded { ids, pieces, spans })
     }
 

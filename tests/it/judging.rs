@@ -63,6 +63,10 @@ impl Set {
         let made = |(i, line): (usize, &String)| {
             let mut words: Vec<&str> = line.split(' ').collect();
             match rule {
+                "close" if i % 400 == 1 => return self.references[i].clone(),
+                "close" if i % 25 == 0 => {
+                    words.pop();
+                }
                 "dropped" if i % 3 == 0 => {
                     words.pop();
                 }
@@ -227,24 +231,15 @@ fn significance_is_sacrebleus() {
     let (bleu, chrf, ter) = (BleuConfig::default(), ChrfConfig::default(), TerConfig::default());
     for (name, told) in object(&oracle()["significance"]) {
         let Some(set) = Set::read(name) else { return };
+        assert_eq!(told.as_object().map(Map::len), Some(2));
         for (rule, told) in object(told) {
             let system = set.system(rule);
-            fn counted<C>(set: &Set, system: &[String], count: impl Fn(&str, &[&str]) -> C) -> [Vec<C>; 2] {
-                let of = |hypotheses: &[String]| {
-                    hypotheses
-                        .iter()
-                        .zip(&set.references)
-                        .map(|(one, reference)| count(one, &[reference]))
-                        .collect()
-                };
-                [of(&set.hypotheses), of(system)]
-            }
-            let [baseline, other] = counted(&set, &system, |one, references| bleu.count(one, references));
-            assert_tests(told, "BLEU", &baseline, &other, |sum| bleu.score(sum, 1).score);
-            let [baseline, other] = counted(&set, &system, |one, references| chrf.count(one, references));
-            assert_tests(told, "chrF2", &baseline, &other, |sum| chrf.score(sum, 1).score);
-            let [baseline, other] = counted(&set, &system, |one, references| ter.count(one, references));
-            assert_tests(told, "TER", &baseline, &other, |sum| ter.score(sum, 1).score);
+            let counts = set.counts(&system, |one, reference| bleu.count(one, &[reference]));
+            assert_tests(told, "BLEU", &counts, |sum| bleu.score(sum, 1).score);
+            let counts = set.counts(&system, |one, reference| chrf.count(one, &[reference]));
+            assert_tests(told, "chrF2", &counts, |sum| chrf.score(sum, 1).score);
+            let counts = set.counts(&system, |one, reference| ter.count(one, &[reference]));
+            assert_tests(told, "TER", &counts, |sum| ter.score(sum, 1).score);
             for (test, times) in [("bs", SAMPLES), ("ar", TRIALS)] {
                 let told = &told[test]["signatures"];
                 assert_eq!(told["BLEU"], significance::signature(&bleu.signature(1), test, times, SEED));
