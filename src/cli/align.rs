@@ -192,11 +192,14 @@ impl AlignArgs {
         if let Some(head) = self.head.filter(|head| !(1..=heads).contains(head)) {
             return Err(Error::Usage(format!("--head {head}: this run has the heads 1 to {heads}")));
         }
-        let step = match self.step {
+        Ok(View { head: self.head.map(|head| head - 1), step: self.step(), ..self.view.view(Level::Word) })
+    }
+
+    fn step(&self) -> StepOf {
+        match self.step {
             StepArg::This => StepOf::This,
             StepArg::Next => StepOf::Next,
-        };
-        Ok(View { head: self.head.map(|head| head - 1), step, ..self.view.view(Level::Word) })
+        }
     }
 
     fn extraction(&self) -> Extraction {
@@ -219,8 +222,7 @@ fn backward(args: &AlignArgs, run: &Path, pairs: &[Pair], ranks: &Ranks) -> Resu
     check_looks(&translator)?;
     let turned = |pair: &Pair| Pair { source: pair.target.clone(), target: pair.source.clone(), ..pair.clone() };
     let pairs: Vec<Pair> = pairs.iter().map(turned).collect();
-    let view = View { head: None, ..args.view(&translator)? };
-    let told = translator.align(&pairs)?.told(view);
+    let told = translator.align(&pairs)?.told(View { step: args.step(), ..View::WORDS });
     Ok(told.iter().map(|rendered| rendered.alignment.extracted(args.extraction()).reversed()).collect())
 }
 

@@ -342,6 +342,9 @@ impl Teller<'_> {
 fn json(translation: &Translation, id: usize, n_best: bool) -> anyhow::Result<serde_json::Value> {
     let mut object = serde_json::to_value(translation.best())?;
     object["id"] = id.into();
+    if let Some(tokens) = translation.too_long {
+        object["too_long"] = tokens.into();
+    }
     if n_best {
         object["hypotheses"] = serde_json::to_value(&translation.hypotheses)?;
     }
