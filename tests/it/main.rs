@@ -13,6 +13,7 @@ mod fused_decoder;
 mod gradients;
 mod hard;
 mod house;
+mod judging;
 mod learning;
 mod lessons;
 mod metrics;
