@@ -1,6 +1,7 @@
-//! The chance of numpy's `default_rng(seed)`, number for number, so that tests of significance agree with sacreBLEU's:
-//! PCG64 (O'Neill 2014, "PCG: a family of simple fast space-efficient statistically good algorithms for random number
-//! generation": 128 bits of state, XSL RR), started by numpy's `SeedSequence`. Everything else draws from [`crate::rng`].
+//! The chance of numpy's `default_rng(seed)`, number for number, so that tests of significance agree with
+//! sacreBLEU's: PCG64 (O'Neill 2014, "PCG: a family of simple fast space-efficient statistically good algorithms
+//! for random number generation": 128 bits of state, XSL RR), started by numpy's `SeedSequence`. Everything else
+//! draws from [`crate::rng`].
 
 /// PCG64.
 #[derive(Clone, Debug)]
@@ -126,8 +127,8 @@ mod tests {
         );
     }
 
-    /// numpy 2.4.6: `g = default_rng(12345)`, then `g.choice(3000, size=10)`, `g.integers(2, size=40, dtype=bool)`,
-    /// `g.choice(5, size=7)`, `g.choice(1, size=2)`, `g.choice(3000, size=3)`.
+    /// numpy 2.4.6: `g = default_rng(12345)`, then `g.choice(3000, size=10)`, `g.integers(2, size=40,
+    /// dtype=bool)`, `g.choice(5, size=7)`, `g.choice(1, size=2)`, `g.choice(3000, size=3)`.
     #[test]
     fn choices_and_bits_are_numpys_one_after_the_other() {
         let mut generator = Generator::new(12345);

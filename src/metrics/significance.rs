@@ -1,10 +1,10 @@
 //! Whether one system is better than another, or was lucky with the test set: the paired bootstrap (Koehn 2004,
-//! "Statistical significance tests for machine translation evaluation") and paired approximate randomisation (Riezler &
-//! Maxwell 2005, "On some pitfalls in automatic evaluation and significance testing for MT"), as in sacreBLEU 2.6.0's
-//! `significance.py`, with the same draws for the same seed.
+//! "Statistical significance tests for machine translation evaluation") and paired approximate randomisation
+//! (Riezler & Maxwell 2005, "On some pitfalls in automatic evaluation and significance testing for MT"), as in
+//! sacreBLEU 2.6.0's `significance.py`, with the same draws for the same seed.
 //!
-//! Any score will do that comes from counts of sentences which add up. Both systems have counts of the same sentences in
-//! the same order.
+//! Any score will do that comes from counts of sentences which add up. Both systems have counts of the same
+//! sentences in the same order.
 
 use std::iter::Sum;
 
@@ -54,8 +54,9 @@ pub struct Randomisation {
     pub p: f64,
 }
 
-/// Draws test sets from the sentences, with replacement, and looks how far apart the systems are on each. sacreBLEU
-/// does this step in single precision, so that its means and intervals differ from ours in the seventh digit.
+/// Draws test sets from the sentences, with replacement, and looks how far apart the systems are on each.
+/// sacreBLEU does this step in single precision, so that its means and intervals differ from ours in the seventh
+/// digit.
 pub fn bootstrap<C>(
     baseline: &[C],
     system: &[C],
@@ -86,8 +87,8 @@ where
     }
 }
 
-/// Swaps the systems' outputs for each sentence by the throw of a coin, and looks how often they are then further apart
-/// than they are.
+/// Swaps the systems' outputs for each sentence by the throw of a coin, and looks how often they are then further
+/// apart than they are.
 pub fn randomisation<C>(
     baseline: &[C],
     system: &[C],

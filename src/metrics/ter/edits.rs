@@ -1,4 +1,5 @@
-//! The least edits that turn one sentence into another (Levenshtein 1966), near the diagonal only, and which they are.
+//! The least edits that turn one sentence into another (Levenshtein 1966), near the diagonal only, and which they
+//! are.
 
 /// How far from the diagonal edits are looked for, in words of the reference.
 const BEAM: usize = 25;
@@ -19,12 +20,13 @@ pub(super) enum Edit {
     Insert,
 }
 
-/// Edits between a reference and hypotheses of one length, which differ in their order of words only. What the last
-/// two hypotheses share at their start is not computed again.
+/// Edits between a reference and hypotheses of one length, which differ in their order of words only. What the
+/// last two hypotheses share at their start is not computed again.
 pub(super) struct Edits<'a> {
     reference: &'a [usize],
     hypothesis: Vec<usize>,
-    /// Of each row the least edits from that many words of the hypothesis to so many of the reference, and the last one.
+    /// Of each row the least edits from that many words of the hypothesis to so many of the reference, and the
+    /// last one.
     rows: Vec<Vec<(usize, Edit)>>,
 }
 
@@ -63,8 +65,8 @@ impl<'a> Edits<'a> {
             let is_same = word == self.reference[j - 1];
             let (cost, edit) = if is_same { (0, Edit::Keep) } else { (1, Edit::Substitute) };
             let mut best = (above[j - 1].0 + cost, edit);
-            // Of equals the first counts. Tercom, which edits the reference, prefers insertion to deletion: ours are
-            // the other way round.
+            // Of equals the first counts. Tercom, which edits the reference, prefers insertion to deletion: ours
+            // are the other way round.
             for other in [(above[j].0 + 1, Edit::Delete), (row[j - 1].0 + 1, Edit::Insert)] {
                 if other.0 < best.0 {
                     best = other;
@@ -136,7 +138,8 @@ mod tests {
         }
     }
 
-    /// 30 deleted and 30 inserted would do, but what would be kept is further from the diagonal than the beam is wide.
+    /// 30 deleted and 30 inserted would do, but what would be kept is further from the diagonal than the beam is
+    /// wide.
     #[test]
     fn far_from_the_diagonal_nothing_is_found() {
         let reference: Vec<usize> = (0..100).collect();

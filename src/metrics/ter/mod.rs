@@ -20,7 +20,8 @@ pub struct TerConfig {
     pub normalized: bool,
     /// Whether punctuation is left out.
     pub no_punctuation: bool,
-    /// Whether `normalized` also cuts Chinese characters, and `no_punctuation` also leaves out East Asian punctuation.
+    /// Whether `normalized` also cuts Chinese characters, and `no_punctuation` also leaves out East Asian
+    /// punctuation.
     pub asian: bool,
     /// Whether upper and lower case differ.
     pub case_sensitive: bool,

@@ -1,5 +1,5 @@
-//! Moving a run of words to where the reference has it, at the price of one edit: which runs are tried, and where to.
-//! The rules are Tercom's, in sacreBLEU's reading.
+//! Moving a run of words to where the reference has it, at the price of one edit: which runs are tried, and where
+//! to. The rules are Tercom's, in sacreBLEU's reading.
 
 use super::edits::{Edit, Edits};
 
@@ -10,8 +10,8 @@ const FURTHEST: usize = 50;
 /// How many moves are tried in a sentence.
 const TRIES: usize = 1000;
 
-/// The edits that a hypothesis needs, moves counted as one each (Snover et al. 2006, section 3): as long as a move saves
-/// more than it costs, the best one is made.
+/// The edits that a hypothesis needs, moves counted as one each (Snover et al. 2006, section 3): as long as a move
+/// saves more than it costs, the best one is made.
 pub(super) fn edits(hypothesis: &[usize], reference: &[usize]) -> usize {
     if reference.is_empty() {
         return hypothesis.len();
@@ -37,8 +37,8 @@ struct Run {
     length: usize,
 }
 
-/// The words after the move that saves most, if any saves anything; of equals the longest run, then the earliest, then
-/// the earliest target.
+/// The words after the move that saves most, if any saves anything; of equals the longest run, then the earliest,
+/// then the earliest target.
 fn best_move(words: &[usize], reference: &[usize], table: &mut Edits, tries: &mut usize) -> Option<Vec<usize>> {
     let before = table.distance(words);
     let aligned = Aligned::new(&table.trace());
@@ -50,7 +50,8 @@ fn best_move(words: &[usize], reference: &[usize], table: &mut Edits, tries: &mu
                     let moved = moved(words, from, run.length, target);
                     let after = table.distance(&moved);
                     *tries += 1;
-                    // The largest wins; a move that makes things worse is never made, so that below 0 all are equal.
+                    // The largest wins; a move that makes things worse is never made, so that below 0 all are
+                    // equal.
                     let rank = (before.saturating_sub(after), run.length, usize::MAX - from, usize::MAX - target);
                     if best.as_ref().is_none_or(|(known, _)| rank > *known) {
                         best = Some((rank, moved));

@@ -11,8 +11,8 @@ impl TerConfig {
         if self.normalized {
             text = western(&text);
             if self.asian {
-                // Tercom would also set off runs of kana, but only at the very start of a text, where the space that
-                // `western` puts there always stands before them: kana are never split.
+                // Tercom would also set off runs of kana, but only at the very start of a text, where the space
+                // that `western` puts there always stands before them: kana are never split.
                 text = spaced(&text, |c| is_ideograph(c) || is_asian_mark(c));
             }
         }
@@ -44,8 +44,8 @@ fn is_mark(c: char) -> bool {
     c.is_ascii_punctuation() && !matches!(c, '\'' | ',' | '-' | '.')
 }
 
-/// What Tercom cuts into single characters: Han, strokes and radicals, compatibility forms, and from U+3200 more than
-/// the enclosed letters that its authors meant, since the range ends at U+3F22 instead of U+32FF.
+/// What Tercom cuts into single characters: Han, strokes and radicals, compatibility forms, and from U+3200 more
+/// than the enclosed letters that its authors meant, since the range ends at U+3F22 instead of U+32FF.
 fn is_ideograph(c: char) -> bool {
     matches!(c,
         '\u{4E00}'..='\u{9FFF}' | '\u{3400}'..='\u{4DBF}' | '\u{31C0}'..='\u{31EF}' | '\u{2E80}'..='\u{2EFF}'
