@@ -1,5 +1,5 @@
-//! chrF: Popović 2015, "chrF: character n-gram F-score for automatic MT evaluation", in sacreBLEU 2.6.0's form (β
-//! = 2, six orders, averages over the orders that occur), and chrF++, which counts words too: Popović 2017,
+//! chrF: Popović 2015, "chrF: character n-gram F-score for automatic MT evaluation", in sacreBLEU 2.6.0's
+//! form (β = 2, six orders, averages over the orders that occur), and chrF++ with words: Popović 2017,
 //! "chrF++: words helping character n-grams".
 
 use std::collections::HashMap;
@@ -129,8 +129,7 @@ impl ChrfConfig {
         if precision + recall == 0.0 {
             return 0.0;
         }
-        // In sacreBLEU's order, so that scores are the same to the last bit, and ties in tests of significance
-        // too.
+        // In sacreBLEU's order, so that scores, and ties in tests of significance, are the same to the last bit.
         100.0 * ((1.0 + factor) * precision * recall / (factor * precision + recall))
     }
 

@@ -1,5 +1,4 @@
-//! The least edits that turn one sentence into another (Levenshtein 1966), near the diagonal only, and which they
-//! are.
+//! The least edits that turn one sentence into another (Levenshtein 1966), near the diagonal only.
 
 /// How far from the diagonal edits are looked for, in words of the reference.
 const BEAM: usize = 25;
@@ -138,8 +137,7 @@ mod tests {
         }
     }
 
-    /// 30 deleted and 30 inserted would do, but what would be kept is further from the diagonal than the beam is
-    /// wide.
+    /// 30 deleted and 30 inserted would do, but what would be kept is further from the diagonal than the beam.
     #[test]
     fn far_from_the_diagonal_nothing_is_found() {
         let reference: Vec<usize> = (0..100).collect();

@@ -50,8 +50,7 @@ fn best_move(words: &[usize], reference: &[usize], table: &mut Edits, tries: &mu
                     let moved = moved(words, from, run.length, target);
                     let after = table.distance(&moved);
                     *tries += 1;
-                    // The largest wins; a move that makes things worse is never made, so that below 0 all are
-                    // equal.
+                    // The largest wins; a move that makes things worse is never made, so below 0 all are equal.
                     let rank = (before.saturating_sub(after), run.length, usize::MAX - from, usize::MAX - target);
                     if best.as_ref().is_none_or(|(known, _)| rank > *known) {
                         best = Some((rank, moved));
