@@ -1,5 +1,5 @@
 //! Beam search over a batch of sentences: the rows of all that lives go through the model together. What becomes of one
-//! sentence is [`super::sentence`]'s business.
+//! sentence is `sentence.rs`'s business.
 
 use super::live::Said;
 use super::sentence::Sentence;
