@@ -258,7 +258,7 @@ fn a_mistake_is_told_once() {
     for (arguments, expected, code) in [
         (&["train", "--run", "taken"][..], "there is something in this directory already", 1),
         (&["translate", "--run", "nowhere", "x"], "nowhere", 1),
-        (&["translate", "--run", "run", "--input", "long.txt"], "sentence 1: ", 1),
+        (&["translate", "--run", "run", "--input", "long.txt", "--long", "refuse"], "sentence 1: ", 1),
         (&["translate", "--run", "run", "--beam", "2", "--n-best", "3", "x"], "--n-best 3 needs a beam", 2),
     ] {
         let output = mpirun(&folder, 2).args(arguments).output().unwrap();
