@@ -45,6 +45,11 @@ impl AlignmentErrorRate {
         Self { links: targets, ..Self::of(&chosen, gold) }
     }
 
+    /// Counts one sentence pair of so many target words, beside the [`Self::floor`].
+    pub fn beside_floor(system: &SentenceLinks, gold: &SentenceLinks, targets: usize) -> [Self; 2] {
+        [Self::of(system, gold), Self::floor(gold, targets)]
+    }
+
     /// The error rate; 0 where neither side has a link.
     pub fn aer(&self) -> f64 {
         1.0 - ratio(self.matched_sure + self.matched_possible, self.links + self.sure)

@@ -57,7 +57,7 @@ fn header(kind: &str, shape: &[usize]) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// The bytes that `numpy.lib.format` writes for the same arrays.
+    /// Format 1.0 by hand. (NumPy itself writes no comma after the last number of a shape; it reads both.)
     #[test]
     fn arrays_are_numpys() {
         let array = floats(&[2, 1], [1.0f32, -2.0].iter());

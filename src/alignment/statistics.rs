@@ -40,15 +40,6 @@ pub enum Pattern {
 impl Pattern {
     /// Every one.
     pub const ALL: [Self; 3] = [Self::Diagonal, Self::Local, Self::LongRange];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Diagonal => "diagonal",
-            Self::Local => "local",
-            Self::LongRange => "long-range",
-        }
-    }
 }
 
 /// How far from the diagonal peaks may be on average, as a share of the source …
@@ -121,9 +112,9 @@ fn kendall(peaks: &[Peak]) -> Option<f64> {
     for (i, one) in peaks.iter().enumerate() {
         for other in &peaks[i + 1..] {
             pairs += 1.0;
-            let order = (other.source as f64 - one.source as f64).partial_cmp(&0.0).map_or(0, |order| order as i8);
-            balance += f64::from(order);
-            untied += f64::from(order.abs());
+            let order = f64::from(other.source.cmp(&one.source) as i8);
+            balance += order;
+            untied += order.abs();
         }
     }
     (untied > 0.0).then(|| balance / f64::sqrt(untied * pairs))

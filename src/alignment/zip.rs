@@ -66,7 +66,7 @@ fn too_much() -> Error {
 mod tests {
     use super::*;
 
-    /// What Python's `zipfile` writes for the same file, byte for byte but for the version that made it.
+    /// By APPNOTE.TXT; 0xcbf43926 is the checksum of the digits that every table of checksums tells.
     #[test]
     fn an_archive_by_hand() {
         let mut zip = Zip::default();

@@ -8,13 +8,13 @@ use super::aligned::{Told, learn_lexicon, tell_heads, tell_log_probs};
 use super::links::{LinksArgs, SymmetryArgs};
 use super::translate::ViewArgs;
 use super::{RUNS, RunArgs, gold};
-use zhuyi::alignment::{Extraction, SentenceLinks};
+use zhuyi::alignment::{Extraction, SentenceLinks, Statistics};
 use zhuyi::corpus::Pair;
 use zhuyi::corpus::read::{self, Gold};
 use zhuyi::ranks::Ranks;
 use zhuyi::run::RunDir;
 use zhuyi::text::words::Level;
-use zhuyi::translator::{StepOf, Translator, View};
+use zhuyi::translator::{Rendered, StepOf, Translator, View};
 use zhuyi::{Error, Result};
 
 /// Align given pairs with a model, or score links.
@@ -58,7 +58,7 @@ pub struct AlignArgs {
     best_head: bool,
     /// Tell entropy, peaks, order, coverage and pattern of each pair and of all
     #[arg(long)]
-    pub(super) statistics: bool,
+    statistics: bool,
     /// Write which target word each source word is linked to most often, for `translate --lexicon`
     #[arg(long, value_name = "FILE")]
     learn_lexicon: Option<PathBuf>,
@@ -130,10 +130,7 @@ pub fn run(args: &AlignArgs, ranks: &Ranks) -> anyhow::Result<()> {
     }
     check_looks(&translator)?;
     let view = args.view(&translator)?;
-    let backward = match &args.reverse_run {
-        Some(run) => Some(backward(args, run, &pairs, ranks)?),
-        None => None,
-    };
+    let backward = args.reverse_run.as_deref().map(|run| backward(args, run, &pairs, ranks)).transpose()?;
     let aligned = translator.align(&pairs)?;
     if !ranks.leads() {
         return Ok(());
@@ -143,20 +140,29 @@ pub fn run(args: &AlignArgs, ranks: &Ranks) -> anyhow::Result<()> {
         return tell_heads(&aligned.by_head(&gold), args.format);
     }
     let rendered = aligned.told(view);
-    let forward = rendered.iter().map(|rendered| rendered.alignment.extracted(args.extraction()));
-    let links: Vec<SentenceLinks> = match &backward {
-        Some(backward) => {
-            forward.zip(backward).map(|(forward, back)| args.symmetry.apply(&forward, back)).collect()
-        }
-        None => forward.collect(),
+    let links = args.links(&rendered, backward.as_deref());
+    let statistics: Option<Vec<_>> =
+        args.statistics.then(|| rendered.iter().map(|rendered| Statistics::of(&rendered.alignment)).collect());
+    let told = Told {
+        args,
+        pairs: &pairs,
+        rendered: &rendered,
+        links: &links,
+        gold: gold.as_deref(),
+        statistics: statistics.as_deref(),
     };
-    let told = Told { args, pairs: &pairs, rendered: &rendered, links: &links, gold: gold.as_deref() };
-    told.tell(view)?;
+    let words = View { head: view.head, step: view.step, ..View::WORDS };
+    told.tell(view == words)?;
     if let Some(path) = &args.learn_lexicon {
         learn_lexicon(path, &rendered, &links)?;
     }
     told.tell_statistics()?;
-    told.tell_scores()
+    if view == words || gold.is_none() {
+        return told.tell_scores();
+    }
+    // Gold links are between words, whatever was told.
+    let rendered = aligned.told(words);
+    Told { rendered: &rendered, links: &args.links(&rendered, None), ..told }.tell_scores()
 }
 
 impl AlignArgs {
@@ -202,6 +208,17 @@ impl AlignArgs {
         }
     }
 
+    /// Each pair's links, put together with those of the other direction where there are any.
+    fn links(&self, rendered: &[Rendered], backward: Option<&[SentenceLinks]>) -> Vec<SentenceLinks> {
+        let forward = rendered.iter().map(|rendered| rendered.alignment.extracted(self.extraction()));
+        match backward {
+            Some(backward) => {
+                forward.zip(backward).map(|(forward, back)| self.symmetry.apply(&forward, back)).collect()
+            }
+            None => forward.collect(),
+        }
+    }
+
     fn extraction(&self) -> Extraction {
         self.threshold.map_or(Extraction::Largest, Extraction::Above)
     }
@@ -223,7 +240,7 @@ fn backward(args: &AlignArgs, run: &Path, pairs: &[Pair], ranks: &Ranks) -> Resu
     let turned = |pair: &Pair| Pair { source: pair.target.clone(), target: pair.source.clone(), ..pair.clone() };
     let pairs: Vec<Pair> = pairs.iter().map(turned).collect();
     let told = translator.align(&pairs)?.told(View { step: args.step(), ..View::WORDS });
-    Ok(told.iter().map(|rendered| rendered.alignment.extracted(args.extraction()).reversed()).collect())
+    Ok(args.links(&told, None).iter().map(SentenceLinks::reversed).collect())
 }
 
 /// The pairs to align, and the file to name in messages about them.

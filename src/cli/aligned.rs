@@ -14,8 +14,7 @@ use zhuyi::alignment::{AlignmentErrorRate, LexiconCounts, SentenceLinks, Statist
 use zhuyi::corpus::Pair;
 use zhuyi::ranks::Ranks;
 use zhuyi::run::write_whole;
-use zhuyi::text::words::Level;
-use zhuyi::translator::{Aligned, Judged, Rendered, View};
+use zhuyi::translator::{Aligned, Judged, Rendered};
 
 /// What is told of aligned pairs.
 pub(super) struct Told<'a> {
@@ -24,16 +23,17 @@ pub(super) struct Told<'a> {
     pub rendered: &'a [Rendered],
     pub links: &'a [SentenceLinks],
     pub gold: Option<&'a [SentenceLinks]>,
+    /// Of each pair, where they are asked for; nothing of a pair in which nobody looked anywhere.
+    pub statistics: Option<&'a [Option<Statistics>]>,
 }
 
 impl Told<'_> {
-    pub fn tell(&self, view: View) -> anyhow::Result<()> {
+    /// Tells each pair; gold links belong to words, and are told where the view has those.
+    pub fn tell(&self, at_words: bool) -> anyhow::Result<()> {
         if let Some(path) = &self.args.output {
             let archive = npz::archive(self.rendered.iter().map(|rendered| &rendered.alignment))?;
             write_whole(path, &archive)?;
         }
-        let at_words =
-            view.level == Level::Word && view == View { head: view.head, step: view.step, ..View::WORDS };
         for number in 0..self.pairs.len() {
             self.tell_pair(number, at_words)?;
         }
@@ -53,8 +53,8 @@ impl Told<'_> {
                 if let Some(gold) = gold {
                     object["gold"] = gold.to_string().into();
                 }
-                if self.args.statistics {
-                    object["statistics"] = json!(Statistics::of(&rendered.alignment));
+                if let Some(statistics) = self.statistics {
+                    object["statistics"] = json!(statistics[number]);
                 }
                 print_json(&object)?;
             }
@@ -68,12 +68,8 @@ impl Told<'_> {
     }
 
     pub fn tell_statistics(&self) -> anyhow::Result<()> {
-        if !self.args.statistics {
-            return Ok(());
-        }
-        let all: Vec<Statistics> =
-            self.rendered.iter().filter_map(|rendered| Statistics::of(&rendered.alignment)).collect();
-        let summary = Summary::of(&all);
+        let Some(statistics) = self.statistics else { return Ok(()) };
+        let summary = Summary::of(&statistics.iter().flatten().copied().collect::<Vec<_>>());
         match (self.args.format, summary) {
             (AlignFormat::Json, summary) => print_json(&json!({ "statistics": summary }))?,
             (_, Some(summary)) => note(&told_statistics(&summary)),
@@ -85,8 +81,7 @@ impl Told<'_> {
     pub fn tell_scores(&self) -> anyhow::Result<()> {
         let Some(gold) = self.gold else { return Ok(()) };
         let each = self.links.iter().zip(gold).zip(self.rendered).map(|((links, gold), rendered)| {
-            let floor = AlignmentErrorRate::floor(gold, rendered.alignment.target.len());
-            [AlignmentErrorRate::of(links, gold), floor]
+            AlignmentErrorRate::beside_floor(links, gold, rendered.alignment.target.len())
         });
         let [counts, floor] = aer::sum(each);
         if self.args.format == AlignFormat::Json {

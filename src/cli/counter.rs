@@ -1,14 +1,12 @@
 //! How far a long translation is: a bar on a terminal, a plain line now and then elsewhere.
 
 use std::io::IsTerminal;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::output::{is_quiet, note};
-
-/// How often a plain line is written where there is no terminal.
-const PLAIN_EVERY: Duration = Duration::from_secs(10);
+use super::progress::PLAIN_EVERY;
 
 /// Sentences of a file, some of them done.
 pub(super) struct Counter {

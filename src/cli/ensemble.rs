@@ -42,9 +42,6 @@ impl EnsembleArgs {
         }
         let find = |run: &PathBuf| RunDir::find(Some(run), Path::new(RUNS));
         let others = self.ensemble.iter().map(find).collect::<Result<Vec<_>>>()?;
-        if let Some(run) = others.iter().find(|run| !run.has_model()) {
-            return Err(Error::data(run.path(), "this run has no model yet: its training was never validated"));
-        }
         let mix = match self.mix {
             MixArg::LogLinear => Mix::LogLinear,
             MixArg::Linear => Mix::Linear,

@@ -144,7 +144,7 @@ pub fn run(args: &EvaluateArgs, ranks: &Ranks) -> anyhow::Result<()> {
         judged.test.frequencies = Some(args.frequencies(&criteria.bleu)?);
     }
     if let Some(against) = &args.against {
-        let other = lines(against)?;
+        let other = read::lines_of(against)?;
         read::check_equal(
             [args.hypothesis.as_deref().unwrap_or(Path::new("the test set")), against],
             [judged.test.hypotheses.len(), other.len()],
@@ -187,7 +187,7 @@ impl EvaluateArgs {
     /// How often words occur in training.
     fn frequencies(&self, bleu: &BleuConfig) -> Result<std::collections::HashMap<String, usize>> {
         if let Some(path) = &self.training {
-            return Ok(frequencies(lines(path)?.iter().map(String::as_str), bleu));
+            return frequencies(read::Lines::open(path)?, bleu);
         }
         if self.hypothesis.is_some() && self.run.run.is_none() {
             let message =
@@ -197,18 +197,16 @@ impl EvaluateArgs {
         let run = RunDir::find(self.run.run.as_deref(), Path::new(RUNS))?;
         let (config, _) = run.read_manifest()?;
         let target = |pair: Pair| if config.data.reverse { pair.source } else { pair.target };
-        let targets = config.data.train.stream(Gold::Ignored)?.map(|pair| pair.map(target));
-        let targets = targets.collect::<Result<Vec<String>>>()?;
-        Ok(frequencies(targets.iter().map(String::as_str), bleu))
+        frequencies(config.data.train.stream(Gold::Ignored)?.map(|pair| pair.map(target)), bleu)
     }
 }
 
 /// Hypotheses from a file.
 fn given(args: &EvaluateArgs, path: &Path) -> Result<Judged> {
     args.run.check_no_heads("--hypothesis")?;
-    let hypotheses = lines(path)?;
+    let hypotheses = read::lines_of(path)?;
     let references = references(args, path, hypotheses.len())?;
-    let sources = args.source.as_deref().map(lines).transpose()?;
+    let sources = args.source.as_deref().map(read::lines_of).transpose()?;
     if let (Some(source), Some(sources)) = (&args.source, &sources) {
         read::check_equal([path, source], [hypotheses.len(), sources.len()])?;
     }
@@ -223,7 +221,7 @@ fn translated(args: &EvaluateArgs, ranks: &Ranks) -> Result<Judged> {
     let translator = args.ensemble.open(&args.run, ranks)?;
     let (pairs, references) = match (&args.source, &args.tsv) {
         (Some(source), _) => {
-            let sources = lines(source)?;
+            let sources = read::lines_of(source)?;
             if args.reference.is_empty() {
                 return Err(Error::Usage("--source needs --reference".into()));
             }
@@ -286,13 +284,9 @@ fn references(args: &EvaluateArgs, other: &Path, count: usize) -> Result<Vec<Vec
     args.reference
         .iter()
         .map(|path| {
-            let reference = lines(path)?;
+            let reference = read::lines_of(path)?;
             read::check_equal([other, path], [count, reference.len()])?;
             Ok(reference)
         })
         .collect()
-}
-
-fn lines(path: &Path) -> Result<Vec<String>> {
-    Ok(read::lines(&read::text(path)?).map(str::to_owned).collect())
 }

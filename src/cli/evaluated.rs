@@ -130,9 +130,7 @@ fn told_worst(evaluation: &Evaluation) -> String {
     let mut told = String::new();
     for sentence in &evaluation.worst {
         told += &format!("\n\n{}  BLEU {:.2}, chrF2 {:.2}", sentence.id + 1, sentence.bleu, sentence.chrf);
-        let source = sentence.source.iter().map(|text| ("source", text));
-        let references = sentence.references.iter().map(|text| ("reference", text));
-        for (name, text) in source.chain([("translation", &sentence.hypothesis)]).chain(references) {
+        for (name, text) in sentence.texts() {
             told += &format!("\n  {name:11} {text}");
         }
         if let Some(alignment) = &sentence.alignment {

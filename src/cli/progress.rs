@@ -10,7 +10,7 @@ use zhuyi::bench::peak_memory;
 use zhuyi::train::Event;
 
 /// How often a plain line is written where there is no terminal.
-const PLAIN_EVERY: Duration = Duration::from_secs(10);
+pub(super) const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
 /// What is shown of training on standard error.
 pub struct Console {

@@ -48,7 +48,7 @@ pub struct TranslateArgs {
     /// Where to write [default: standard output]
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Translations told of each sentence, at most the beam; fewer where fewer are found
+    /// Translations told of each sentence; of a search at most the beam, and fewer where fewer are found
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=MOST_BEAM as u64))]
     n_best: u64,
     /// With --replace-unknown: lines of a source word, a tab and its translation (`zhuyi align --learn-lexicon` writes one)

@@ -13,7 +13,7 @@ use zhuyi::{Error, Result};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Wishes")]
 pub(super) struct WishArgs {
-    /// What every translation begins with, in whole words
+    /// What every translation begins with; where the model cuts words, the last one may go on
     #[arg(long, value_name = "TEXT", conflicts_with = "prefix_file")]
     prefix: Option<String>,
     /// A line for each sentence: what its translation begins with
@@ -85,7 +85,7 @@ impl Wishes {
 }
 
 fn lines(path: &Path) -> Result<(PathBuf, Vec<String>)> {
-    Ok((path.to_path_buf(), read::lines(&read::text(path)?).map(str::to_owned).collect()))
+    Ok((path.to_path_buf(), read::lines_of(path)?))
 }
 
 fn line((path, lines): &(PathBuf, Vec<String>), number: usize) -> Result<&str> {

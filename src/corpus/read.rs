@@ -98,6 +98,14 @@ pub fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.into_iter().flat_map(|text| text.split('\n')).map(|line| line.strip_suffix('\r').unwrap_or(line))
 }
 
+/// The lines of a file.
+///
+/// # Errors
+/// As for [`text`].
+pub fn lines_of(path: &Path) -> Result<Vec<String>> {
+    Lines::open(path)?.collect()
+}
+
 /// Two files, line by line. Unequal counts are an error at the end of the shorter one, both named.
 ///
 /// # Errors

@@ -89,7 +89,7 @@ impl Test {
 /// Judges translations. All lists are as long as the hypotheses, and there is at least one stream of references.
 pub fn evaluate(test: &Test, criteria: &Criteria) -> Evaluation {
     let counts = scores::Counts::of(&test.hypotheses, test, criteria);
-    let lengths = |sources: &Vec<String>| by_length(&criteria.bleu, sources, &test.hypotheses, &test.streams());
+    let lengths = |sources: &Vec<String>| by_length(&criteria.bleu, sources, &counts.bleu, test.references.len());
     Evaluation {
         scores: counts.scores(test, criteria),
         by_length: test.sources.as_ref().map(lengths).unwrap_or_default(),
@@ -98,7 +98,7 @@ pub fn evaluate(test: &Test, criteria: &Criteria) -> Evaluation {
             .as_ref()
             .map(|known| rare::by_frequency(test, criteria, known))
             .unwrap_or_default(),
-        worst: worst::worst(test, criteria),
+        worst: worst::worst(test, criteria, &counts),
         against: test.against.as_ref().map(|other| compare::compare(test, criteria, &counts, other)),
         warnings: warnings::of(test),
     }

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::{Criteria, Test};
+use crate::error::Result;
 use crate::metrics::tokenize::words;
 use crate::metrics::{BleuConfig, Tokenization};
 
@@ -30,10 +31,16 @@ pub struct FrequencyBucket {
 const BOUNDS: [usize; 5] = [0, 4, 19, 99, 999];
 
 /// How often each word occurs in some sentences, cut as for BLEU.
-pub fn frequencies<'a>(sentences: impl Iterator<Item = &'a str>, bleu: &BleuConfig) -> HashMap<String, usize> {
+///
+/// # Errors
+/// The first that there is among the sentences.
+pub fn frequencies(
+    sentences: impl Iterator<Item = Result<String>>,
+    bleu: &BleuConfig,
+) -> Result<HashMap<String, usize>> {
     let mut counts = HashMap::new();
     for sentence in sentences {
-        for word in words(&cut(sentence, bleu)) {
+        for word in words(&cut(&sentence?, bleu)) {
             // Most words are known already, and need no copy.
             match counts.get_mut(word) {
                 Some(count) => *count += 1,
@@ -41,7 +48,7 @@ pub fn frequencies<'a>(sentences: impl Iterator<Item = &'a str>, bleu: &BleuConf
             }
         }
     }
-    counts
+    Ok(counts)
 }
 
 fn cut(sentence: &str, BleuConfig { tokenization, lowercase, .. }: &BleuConfig) -> String {
@@ -94,7 +101,8 @@ mod tests {
     #[test]
     fn words_are_counted_by_hand() {
         let bleu = BleuConfig::default();
-        let known = frequencies(["the cat", "the dog", "the the a"].into_iter(), &bleu);
+        let sentences = ["the cat", "the dog", "the the a"].map(|text| Ok(text.to_owned()));
+        let known = frequencies(sentences.into_iter(), &bleu).unwrap();
         assert_eq!((known["the"], known["a"]), (4, 1));
         let test = Test {
             hypotheses: vec!["the the cow".into(), "a dog".into()],

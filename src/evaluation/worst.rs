@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::scores::Counts;
 use super::{Criteria, Test};
 use crate::alignment::Alignment;
 use crate::metrics::BleuConfig;
@@ -27,18 +28,24 @@ pub struct Sentence {
     pub alignment: Option<Alignment>,
 }
 
+impl Sentence {
+    /// What is written, each text by its name: the source, the translation, the references.
+    pub fn texts(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let source = self.source.iter().map(|text| ("source", text.as_str()));
+        let references = self.references.iter().map(|text| ("reference", text.as_str()));
+        source.chain([("translation", self.hypothesis.as_str())]).chain(references)
+    }
+}
+
 /// As many sentences as are asked for, those with the lowest BLEU first, of equals those with the lower chrF2.
-pub(super) fn worst(test: &Test, criteria: &Criteria) -> Vec<Sentence> {
+pub(super) fn worst(test: &Test, criteria: &Criteria, counts: &Counts) -> Vec<Sentence> {
     if criteria.worst == 0 {
         return Vec::new();
     }
-    let bleu = BleuConfig { effective_order: true, ..criteria.bleu.clone() };
-    let score = |(id, hypothesis): (usize, &String)| {
-        let (references, n) = (test.of(id), test.references.len());
-        let chrf = criteria.chrf.score(&criteria.chrf.count(hypothesis, &references), n).score;
-        (bleu.score(&bleu.count(hypothesis, &references), n).score, chrf, id)
-    };
-    let mut scored: Vec<(f64, f64, usize)> = test.hypotheses.iter().enumerate().map(score).collect();
+    let (bleu, n) = (BleuConfig { effective_order: true, ..criteria.bleu.clone() }, test.references.len());
+    let score =
+        |id: usize| (bleu.score(&counts.bleu[id], n).score, criteria.chrf.score(&counts.chrf[id], n).score, id);
+    let mut scored: Vec<(f64, f64, usize)> = (0..test.hypotheses.len()).map(score).collect();
     scored.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
     let told = |(bleu, chrf, id): (f64, f64, usize)| Sentence {
         id,
@@ -61,7 +68,8 @@ mod tests {
         let reference = ["a b c d", "a b c d", "a b c d"].map(str::to_owned).to_vec();
         let hypotheses = ["a b c d", "", "a b x d"].map(str::to_owned).to_vec();
         let test = Test { hypotheses, references: vec![reference], ..Test::default() };
-        let told = worst(&test, &Criteria { worst: 2, ..Criteria::default() });
+        let criteria = Criteria { worst: 2, ..Criteria::default() };
+        let told = worst(&test, &criteria, &Counts::of(&test.hypotheses, &test, &criteria));
         assert_eq!(told.iter().map(|it| it.id).collect::<Vec<_>>(), [1, 2]);
         assert_eq!(told[0].bleu, 0.0);
         assert!(told[1].bleu > 0.0 && told[1].bleu < 100.0 && told[1].alignment.is_none());

@@ -2,6 +2,7 @@
 //! sacreBLEU 2.6.0's form (Post 2018, "A call for clarity in reporting BLEU scores").
 
 use std::collections::HashMap;
+use std::iter::Sum;
 
 use serde::Serialize;
 
@@ -99,11 +100,11 @@ impl BleuConfig {
         self.score(&self.sum(&counts), references.len())
     }
 
-    /// What is counted in all sentences.
-    pub fn sum(&self, counts: &[Counts]) -> Counts {
+    /// What is counted in sentences, of which there may be none.
+    pub fn sum<'a>(&self, counts: impl IntoIterator<Item = &'a Counts>) -> Counts {
         let none = vec![0; self.max_order];
         let mut sum = Counts { correct: none.clone(), total: none, ..Counts::default() };
-        counts.iter().for_each(|counts| sum.add(counts));
+        counts.into_iter().for_each(|counts| sum.add(counts));
         sum
     }
 
@@ -223,6 +224,16 @@ impl Counts {
         self.total.iter_mut().zip(&other.total).for_each(|(sum, n)| *sum += n);
         self.hypothesis += other.hypothesis;
         self.reference += other.reference;
+    }
+}
+
+impl<'a> Sum<&'a Self> for Counts {
+    fn sum<I: Iterator<Item = &'a Self>>(mut counts: I) -> Self {
+        let first = counts.next().cloned().unwrap_or_default();
+        counts.fold(first, |mut sum, counts| {
+            sum.add(counts);
+            sum
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::BleuConfig;
+use super::bleu::Counts;
 use crate::text::is_unspaced;
 
 /// The upper bounds of the usual bins, in source words; the last bin is open.
@@ -35,18 +36,17 @@ pub struct LengthBucket {
     pub bleu: f64,
 }
 
-/// BLEU by source length; buckets without a sentence are left out.
+/// BLEU by source length, from what is counted in each sentence with so many references; buckets without a sentence are left
+/// out.
 pub fn by_length<S: AsRef<str>>(
     config: &BleuConfig,
     sources: &[S],
-    hypotheses: &[S],
-    references: &[&[S]],
+    counts: &[Counts],
+    references: usize,
 ) -> Vec<LengthBucket> {
     let bucket = |bin: Bin| {
-        let pick = |stream: &[S]| bin.places.iter().map(|&i| stream[i].as_ref().to_owned()).collect::<Vec<_>>();
-        let picked: Vec<Vec<String>> = references.iter().map(|stream| pick(stream)).collect();
-        let streams: Vec<&[String]> = picked.iter().map(Vec::as_slice).collect();
-        let bleu = config.corpus(&pick(hypotheses), &streams).score;
+        let sum = config.sum(bin.places.iter().map(|&place| &counts[place]));
+        let bleu = config.score(&sum, references).score;
         LengthBucket { from: bin.from, to: bin.to, sentences: bin.places.len(), bleu }
     };
     bins(&lengths(sources), &BOUNDS).into_iter().map(bucket).collect()
@@ -112,8 +112,9 @@ mod tests {
         let long = "w ".repeat(60);
         let sources = ["a b c", &"w ".repeat(10), &"w ".repeat(11), &long];
         let hypotheses = ["the cat eats fish", "the cat eats fish", "no", "the cat eats fish"];
-        let references: &[&str] = &["the cat eats fish"; 4];
-        let buckets = by_length(&BleuConfig::default(), &sources, &hypotheses, &[references]);
+        let config = BleuConfig::default();
+        let counts = hypotheses.map(|hypothesis| config.count(hypothesis, &["the cat eats fish"]));
+        let buckets = by_length(&config, &sources, &counts, 1);
         let told: Vec<_> = buckets.iter().map(|b| (b.from, b.to, b.sentences, b.bleu.round())).collect();
         assert_eq!(told, [(1, Some(10), 2, 100.0), (11, Some(20), 1, 0.0), (51, None, 1, 100.0)]);
     }

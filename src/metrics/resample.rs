@@ -1,5 +1,6 @@
 //! How sure a score is: the bootstrap over the sentences of a test set (Efron 1979), and the paired bootstrap between two
-//! systems (Koehn 2004, "Statistical significance tests for machine translation evaluation").
+//! systems (Koehn 2004, "Statistical significance tests for machine translation evaluation"), for any score of any sentences, as
+//! an ablation needs it, with our own generator. [`super::significance`] is sacreBLEU's, for scores of summed counts.
 
 use serde::Serialize;
 
@@ -26,7 +27,7 @@ pub struct Difference {
     pub low: f64,
     /// See `low`.
     pub high: f64,
-    /// How likely a difference this large is if there is none, as sacreBLEU computes it from the samples.
+    /// How likely a difference this large, to either side, is if there is none: the share of samples that are as far from their mean.
     pub p: f64,
 }
 

@@ -11,7 +11,6 @@ use std::iter::Sum;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::bleu;
 use super::numpy::Generator;
 
 /// sacreBLEU's seed.
@@ -137,16 +136,6 @@ fn estimate(score: f64, mut scores: Vec<f64>) -> Estimate {
 
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
-}
-
-impl<'a> Sum<&'a Self> for bleu::Counts {
-    fn sum<I: Iterator<Item = &'a Self>>(mut counts: I) -> Self {
-        let first = counts.next().cloned().unwrap_or_default();
-        counts.fold(first, |mut sum, counts| {
-            sum.add(counts);
-            sum
-        })
-    }
 }
 
 #[cfg(test)]

@@ -16,11 +16,6 @@ pub enum Mix {
     Linear,
 }
 
-impl Mix {
-    /// Every one.
-    pub const ALL: [Self; 2] = [Self::LogLinear, Self::Linear];
-}
-
 /// Models with the same vocabulary, at least one, asked together.
 #[derive(Clone, Debug)]
 pub struct Ensemble<S> {

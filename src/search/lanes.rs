@@ -70,7 +70,11 @@ impl<'a> Lanes<'a> {
         let mut best = Best { candidates: Vec::with_capacity(width + 1), width };
         for (from, hypothesis) in live.iter().enumerate() {
             let here = hypothesis.lane == lane;
-            let ways = if hypothesis.lane <= lane { hypothesis.progress.ways(phrases) } else { Vec::new() };
+            // A phrase token leads one beam further.
+            if !here && (phrases.is_empty() || hypothesis.lane + 1 != lane) {
+                continue;
+            }
+            let ways = hypothesis.progress.ways(phrases);
             let next = rules.after(&hypothesis.tokens);
             let row = Row { said, from, log_prob: hypothesis.log_prob };
             if let Some(token) = next.forced {

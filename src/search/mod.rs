@@ -44,7 +44,7 @@ pub struct Request<'a> {
 /// What the search of one sentence is told.
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'a> {
-    /// Positions of the source, its end left out.
+    /// Positions of the source, its end left out: its pieces.
     pub words: usize,
     /// The fewest tokens of its translation …
     pub least: usize,

@@ -10,7 +10,7 @@ use super::{LengthPenalty, Look, SearchConfig};
 pub(super) struct Ranking {
     length_penalty: LengthPenalty,
     coverage_penalty: f64,
-    /// Positions of the source without its end.
+    /// Positions of the source without its end: its pieces.
     words: usize,
 }
 

@@ -6,7 +6,7 @@
 //! What lives can't become more probable. Where even the best that it could reach – if the model were sure of all that is to
 //! come, at the length that suits it best – is no better than the translations that are asked for and have ended, it is
 //! given up; with nothing left the sentence is done. (What can't win has only descendants that can't, and stands behind all
-//! that can, so that giving it up changes nothing else.) fairseq and others are done with any k that ended: of a model that is
+//! that can, so that giving it up changes nothing else. In groups, where a token costs more that others take, it may.) fairseq and others are done with any k that ended: of a model that is
 //! sure of every token, the second best way to go on is often to end, and after k such steps they would return k stumps.
 //!
 //! At its length limit a sentence is done too. Where nothing has ended until then, what lives is taken as it is, and told to

@@ -90,8 +90,7 @@ impl Aligned<'_> {
     /// word can.
     pub fn error_rates(&self, gold: &[SentenceLinks]) -> Vec<[AlignmentErrorRate; 2]> {
         let counts = |(told, gold): (&Rendered, &SentenceLinks)| {
-            let floor = AlignmentErrorRate::floor(gold, told.alignment.target.len());
-            [AlignmentErrorRate::of(&told.alignment.links(), gold), floor]
+            AlignmentErrorRate::beside_floor(&told.alignment.links(), gold, told.alignment.target.len())
         };
         self.told(View::WORDS).iter().zip(gold).map(counts).collect()
     }

@@ -1,6 +1,6 @@
 //! Several runs asked together.
 
-use super::Translator;
+use super::{Translator, trained};
 use crate::error::{Error, Result};
 use crate::model::host::LaidOut;
 use crate::run::RunDir;
@@ -14,7 +14,7 @@ impl Translator {
     pub fn with(mut self, runs: &[RunDir], mix: Mix) -> Result<Self> {
         self.mix = mix;
         for run in runs {
-            let loaded = run.load(&self.device)?;
+            let loaded = trained(run, &self.device)?;
             let tokenizers = |manifest: &crate::run::Manifest| {
                 [manifest.source_tokenizer.clone(), manifest.target_tokenizer.clone()]
             };

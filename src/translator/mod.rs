@@ -20,7 +20,7 @@ use crate::run::{Loaded, RunDir};
 use crate::search::{Hypothesis, Look, Mix, SearchConfig};
 use crate::text::words::Level;
 use crate::text::{EOS, UNK, normalize};
-use source::Source;
+use source::{Reading, Source};
 use wish::Wish;
 
 pub use aligned::{Aligned, Judged};
@@ -129,7 +129,7 @@ pub struct Rendered {
     pub score: f64,
     /// Whether the length limit ended it.
     pub cut: bool,
-    /// Places of tokens that the model did not know and that the source or a lexicon gave.
+    /// Places of tokens that the model did not know: the source or a lexicon gave them, or the prefix that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub copied: Vec<usize>,
 }
@@ -147,10 +147,7 @@ impl Translator {
     /// # Errors
     /// A run that is incomplete or does not fit together.
     pub fn open(run: &RunDir, device: &Device) -> Result<Self> {
-        if !run.has_model() {
-            return Err(Error::data(run.path(), "this run has no model yet: its training was never validated"));
-        }
-        Ok(Self::of(run.load(device)?, device))
+        Ok(Self::of(trained(run, device)?, device))
     }
 
     /// Of the small run that is part of the program.
@@ -243,21 +240,13 @@ impl Translator {
                 asked.push((before + i, source, self.wish(sentence, before + i + 1)?));
             }
         }
-        let mut found = self.ask(&asked, options)?.into_iter();
-        let mut asked = asked.iter();
-        let mut translations = Vec::with_capacity(sentences.len());
-        for (id, reading) in readings.iter().enumerate() {
-            let mut translation = blank(id);
-            translation.too_long = reading.too_long;
-            if let (Some(source), Some((_, _, wish))) =
-                (&reading.source, reading.source.as_ref().and_then(|_| asked.next()))
-            {
-                let hypotheses = found.next().unwrap_or_default();
-                let render = |hypothesis| self.render(source, wish, hypothesis, options);
-                translation.hypotheses = hypotheses.iter().map(render).collect::<Result<_>>()?;
-                translation.unknown = source.encoded.unknown().map(str::to_owned).collect();
-            }
-            translations.push(translation);
+        let new = |(id, reading): (usize, &Reading)| Translation { too_long: reading.too_long, ..blank(id) };
+        let mut translations: Vec<Translation> = readings.iter().enumerate().map(new).collect();
+        for ((number, source, wish), found) in asked.iter().zip(self.ask(&asked, options)?) {
+            let translation = &mut translations[number - before];
+            let render = |hypothesis| self.render(source, wish, hypothesis, options);
+            translation.hypotheses = found.iter().map(render).collect::<Result<_>>()?;
+            translation.unknown = source.encoded.unknown().map(str::to_owned).collect();
         }
         Ok(translations)
     }
@@ -344,6 +333,14 @@ impl Translator {
         };
         Alignment::at_words(&weights, &heads, &source_words, &target_words)
     }
+}
+
+/// A run that has a model.
+fn trained(run: &RunDir, device: &Device) -> Result<Loaded> {
+    if !run.has_model() {
+        return Err(Error::data(run.path(), "this run has no model yet: its training was never validated"));
+    }
+    run.load(device)
 }
 
 fn blank(id: usize) -> Translation {

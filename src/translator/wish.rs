@@ -9,9 +9,9 @@ use crate::text::{UNK, is_unspaced, normalize};
 pub struct Sentence<'a> {
     /// The source.
     pub text: &'a str,
-    /// What its translation begins with, in whole words; empty for nothing.
+    /// What its translation begins with; empty for nothing. Where the model cuts words, the last one may go on.
     pub prefix: &'a str,
-    /// Phrases that it must hold, in whole words.
+    /// Phrases that it must hold; the same goes for their last words.
     pub constraints: Vec<&'a str>,
 }
 

@@ -282,6 +282,13 @@ fn alignments_are_told_in_numbers_and_heads_compared() {
     }
     assert!(["diagonal", "local", "long-range"].contains(&statistics["pattern"].as_str().unwrap()));
     assert_eq!((&told[2]["statistics"]["sentences"], &told[2]["statistics"]["words"]), (&2.into(), &6.into()));
+    // Gold links are between words, whatever is told beside them.
+    let rate = |view: &[&str]| {
+        let told = objects(&align(&[&["--run", "runs/one", "--format", "json"], view].concat()));
+        (told.last().unwrap()["aer"].clone(), told.last().unwrap()["links"].clone())
+    };
+    assert_eq!(rate(&["--ends"]), rate(&[]));
+    assert_eq!(rate(&["--level", "subword", "--ends"]), rate(&[]));
     let heads = objects(&align(&["--run", "runs/heads", "--best-head", "--format", "json"]));
     assert_eq!(heads.len(), 2 * 5, "four heads and their mean, by two steps each");
     let rates: Vec<f64> = heads.iter().map(|head| head["aer"].as_f64().unwrap()).collect();

@@ -39,10 +39,8 @@ pub fn page(evaluation: &Evaluation, about: &About) -> Result<String> {
 }
 
 fn sentence(sentence: &Sentence) -> Result<String> {
-    let source = sentence.source.iter().map(|text| ("source", text));
-    let references = sentence.references.iter().map(|text| ("reference", text));
-    let lines = source.chain([("translation", &sentence.hypothesis)]).chain(references);
-    let told: String = lines.map(|(name, text)| format!("<dt>{name}</dt><dd>{}</dd>\n", shown(text))).collect();
+    let told: String =
+        sentence.texts().map(|(name, text)| format!("<dt>{name}</dt><dd>{}</dd>\n", shown(text))).collect();
     let picture = match &sentence.alignment {
         Some(alignment) => format!("<figure>{}</figure>\n", heatmap::svg(alignment, None)?),
         None => String::new(),

@@ -36,9 +36,7 @@ fn table(rows: &[Vec<String>]) -> String {
 
 fn sentence(sentence: &Sentence) -> String {
     let mut told = format!("**{}** – BLEU {:.2}, chrF2 {:.2}\n\n", sentence.id + 1, sentence.bleu, sentence.chrf);
-    let source = sentence.source.iter().map(|text| ("source", text));
-    let references = sentence.references.iter().map(|text| ("reference", text));
-    for (name, text) in source.chain([("translation", &sentence.hypothesis)]).chain(references) {
+    for (name, text) in sentence.texts() {
         told += &format!("- {name}: {}\n", escaped(text));
     }
     if let Some(alignment) = &sentence.alignment {
