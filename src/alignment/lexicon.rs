@@ -48,12 +48,16 @@ impl LexiconCounts {
 }
 
 impl Lexicon {
-    /// Reads `source TAB target` lines, further columns ignored; `path` is only named in errors. The first of several lines of
-    /// a word counts.
+    /// Reads `source TAB target` lines, further columns ignored; `path` is only named in errors. Source words are brought into
+    /// the form that the model reads them in. The first of several lines of a word counts.
     ///
     /// # Errors
     /// A line without a tab, or with an empty word.
-    pub fn parse<'a>(path: &Path, lines: impl Iterator<Item = &'a str>) -> Result<Self> {
+    pub fn parse<'a>(
+        path: &Path,
+        lines: impl Iterator<Item = &'a str>,
+        as_read: impl Fn(&str) -> String,
+    ) -> Result<Self> {
         let mut words = BTreeMap::new();
         for (line, number) in lines.zip(1..).filter(|(line, _)| !line.is_empty()) {
             let mut columns = line.split('\t');
@@ -62,7 +66,7 @@ impl Lexicon {
                     let message = "a line of a lexicon is a source word, a tab and a target word";
                     return Err(Error::line(path, number, message));
                 }
-                (source, target) => words.entry(source.to_owned()).or_insert_with(|| target.to_owned()),
+                (source, target) => words.entry(as_read(source)).or_insert_with(|| target.to_owned()),
             };
         }
         Ok(Self(words))
@@ -93,8 +97,8 @@ mod tests {
 
     #[test]
     fn lines_are_read_and_bad_ones_named() {
-        let parse = |text: &'static str| Lexicon::parse(Path::new("l.tsv"), text.split('\n'));
-        let lexicon = parse("cat\tchat\t5\t0.5\n\ncat\tchatte\ndog\tchien").unwrap();
+        let parse = |text: &'static str| Lexicon::parse(Path::new("l.tsv"), text.split('\n'), str::to_lowercase);
+        let lexicon = parse("Cat\tchat\t5\t0.5\n\ncat\tchatte\ndog\tchien").unwrap();
         assert_eq!(
             [lexicon.get("cat"), lexicon.get("dog"), lexicon.get("cow")],
             [Some("chat"), Some("chien"), None]

@@ -46,6 +46,6 @@ impl EnsembleArgs {
             MixArg::LogLinear => Mix::LogLinear,
             MixArg::Linear => Mix::Linear,
         };
-        run.open(ranks)?.with(&others, mix)
+        run.open_with(&others, mix, ranks)
     }
 }

@@ -43,6 +43,7 @@ use output::{Interrupted, note};
 use zhuyi::device::{DeviceChoice, Need, Opened};
 use zhuyi::ranks::{self, Ranks};
 use zhuyi::run::RunDir;
+use zhuyi::search::Mix;
 use zhuyi::translator::Translator;
 use zhuyi::{Error, Result};
 
@@ -174,12 +175,20 @@ impl RunArgs {
 
     /// The run's model, which all ranks ask together.
     fn open(&self, ranks: &Ranks) -> Result<Translator> {
+        self.open_with(&[], Mix::default(), ranks)
+    }
+
+    /// The same with the models of further runs.
+    fn open_with(&self, others: &[RunDir], mix: Mix, ranks: &Ranks) -> Result<Translator> {
         let run = RunDir::find(self.run.as_deref(), Path::new(RUNS))?;
         let opened = self.device.open()?;
         if let Some(adapter) = &opened.adapter {
-            adapter.limits.check(&Need::of_parameters(&run.parameters()?, "take a device that can"))?;
+            for run in std::iter::once(&run).chain(others) {
+                adapter.limits.check(&Need::of_parameters(&run.parameters()?, "take a device that can"))?;
+            }
         }
-        Translator::open(&run, &opened.device)?.without_heads(&self.without_head)?.together(ranks)
+        let translator = Translator::open(&run, &opened.device)?.without_heads(&self.without_head)?;
+        translator.with(others, mix)?.together(ranks)
     }
 }
 

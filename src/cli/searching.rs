@@ -35,9 +35,12 @@ pub(super) struct SearchArgs {
     /// The fewest tokens of a translation, for each source token
     #[arg(long, value_name = "RATIO")]
     min_ratio: Option<f64>,
-    /// The most tokens of a translation, for each source token
+    /// The most tokens of a translation, for each source token …
     #[arg(long, value_name = "RATIO")]
     max_ratio: Option<f64>,
+    /// … and this many more
+    #[arg(long, value_name = "N")]
+    max_extra: Option<usize>,
     /// The most tokens of a source …
     #[arg(long, value_name = "N")]
     max_source: Option<usize>,
@@ -45,7 +48,7 @@ pub(super) struct SearchArgs {
     #[arg(long, value_enum)]
     long: Option<LongArg>,
     /// Draw translations by chance; --n-best of each sentence
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["beam", "groups", "diversity"])]
     sample: bool,
     /// With --sample: below 1 likely tokens become more so
     #[arg(long, value_name = "T", requires = "sample")]
@@ -91,6 +94,7 @@ impl SearchArgs {
         set(&mut search.no_repeat_ngram, self.no_repeat_ngram);
         set(&mut search.min_ratio, self.min_ratio);
         set(&mut search.max_ratio, self.max_ratio);
+        set(&mut search.max_extra, self.max_extra);
         set(&mut search.max_source, self.max_source);
         let long = self.long.map(|long| match long {
             LongArg::Cut => Long::Cut,
@@ -105,14 +109,12 @@ impl SearchArgs {
         set(&mut search.sampling.seed, self.sample_seed);
         set(&mut search.unknown, self.replace_unknown.then_some(Unknown::Copy));
         set(&mut search.precision, self.int8.then_some(Precision::Int8));
-        let asked = self.coverage_penalty.is_some_and(|penalty| penalty > 0.0);
-        if asked && !translator.has_attention() {
-            let message = "--coverage-penalty counts where attention looked, and this run has none";
-            return Err(Error::Usage(message.into()));
+        if self.diversity.is_some() && search.groups < 2 {
+            return Err(Error::Usage("--diversity is between groups, and there is one: add --groups".into()));
         }
         // What a flag stands for is told by its key, with what it may be.
         let config = zhuyi::config::Config { search: search.clone(), ..translator.run().config.clone() };
-        config.check_search().map_err(|why| Error::Usage(why.to_string()))?;
+        config.check_search(translator.has_attention()).map_err(|why| Error::Usage(why.to_string()))?;
         Ok(search)
     }
 }

@@ -22,7 +22,7 @@ use zhuyi::ranks::Ranks;
 use zhuyi::search::{Long, MOST_BEAM, Method, Unknown};
 use zhuyi::text::preview;
 use zhuyi::text::words::Level;
-use zhuyi::translator::{Ends, Options, Sentence, Translation, Translator};
+use zhuyi::translator::{Ends, Options, Sentence, TooLong, Translation, Translator};
 use zhuyi::{Error, Result};
 
 /// Characters of an unknown word that are told.
@@ -135,12 +135,18 @@ pub fn run(args: &TranslateArgs, ranks: &Ranks) -> anyhow::Result<()> {
     if args.format == TranslationFormat::Pharaoh && args.view.ends {
         return Err(Error::Usage("links are told between words: --ends needs --format json".into()).into());
     }
+    if args.format == TranslationFormat::Pharaoh && args.n_best > 1 {
+        let message = "--format pharaoh tells the links of the best translation: --n-best needs text or json";
+        return Err(Error::Usage(message.into()).into());
+    }
+    let sentences = sentences(args)?;
+    sentences.map_or(Ok(()), |sentences| wishes.check_all_used(sentences))?;
     if !ranks.leads() {
         return follow(args, &translator, &options, &wishes, ranks);
     }
     // Opened before the output is made, so that a mistyped name costs nothing.
     let input = if args.text.is_empty() { Some(open_input(args)?) } else { None };
-    let counter = counter(args)?;
+    let counter = sentences.filter(|_| args.input.is_some() && args.output.is_some()).map(Counter::new);
     let out: Box<dyn Write> = match &args.output {
         Some(path) => Box::new(BufWriter::new(File::create(path).map_err(Error::io(path))?)),
         None => Box::new(stdout()),
@@ -148,8 +154,7 @@ pub fn run(args: &TranslateArgs, ranks: &Ranks) -> anyhow::Result<()> {
     let mut teller = Teller { args, out, told: 0, unknown: BTreeSet::new(), counter };
     let Some((place, incoming)) = input else {
         let sentences = wished(&args.text, &wishes, 0)?;
-        teller.tell(translator.translate(&sentences, &options, 0)?, &options)?;
-        return Ok(wishes.check_all_used(args.text.len())?);
+        return teller.tell(translator.translate(&sentences, &options, 0)?, &options);
     };
     // Enough for every core to have whole batches; a line that comes alone is still answered at once.
     let most = options.search.batch.saturating_mul(4 * rayon::current_num_threads() * ranks.size());
@@ -170,10 +175,11 @@ fn wished<'a>(texts: &'a [String], wishes: &'a Wishes, before: usize) -> Result<
     texts.iter().enumerate().map(|(i, text)| wishes.with(text, before + i)).collect()
 }
 
-/// Tells how far it is, where translations go from a file into a file.
-fn counter(args: &TranslateArgs) -> Result<Option<Counter>> {
-    match (&args.input, &args.output) {
-        (Some(input), Some(_)) if input.is_file() => Ok(Some(Counter::new(lines::count(input)?))),
+/// How many sentences there are, where that is known beforehand.
+fn sentences(args: &TranslateArgs) -> Result<Option<usize>> {
+    match &args.input {
+        Some(input) if input.is_file() => lines::count(input).map(Some),
+        None if !args.text.is_empty() => Ok(Some(args.text.len())),
         _ => Ok(None),
     }
 }
@@ -222,7 +228,8 @@ fn options(args: &TranslateArgs, translator: &Translator) -> Result<Options> {
         if options.search.unknown != Unknown::Copy {
             return Err(Error::Usage("--lexicon is for unknown words: add --replace-unknown".into()));
         }
-        options.lexicon = Lexicon::parse(path, read::lines(&read::text(path)?))?;
+        let normalize = &translator.run().config.text.normalize;
+        options.lexicon = Lexicon::parse(path, read::lines(&read::text(path)?), |word| normalize.apply(word))?;
     }
     // Links are between words, as other tools count them; for people a sentence without spaces is shown in pieces.
     let pharaoh = args.format == TranslationFormat::Pharaoh;
@@ -262,16 +269,15 @@ impl Teller<'_> {
             if options.search.unknown == Unknown::Never {
                 self.warn_unknown(&translation.unknown);
             }
-            if let Some(tokens) = translation.too_long {
+            if let Some(TooLong { tokens, most }) = translation.too_long {
                 let became = if options.search.long == Long::Skip {
                     "left out"
                 } else {
                     "only its beginning is translated"
                 };
                 self.warn(&format!(
-                    "sentence {}: {tokens} tokens are too many ({} at most), {became}",
-                    self.told + 1,
-                    options.search.max_source
+                    "sentence {}: {tokens} tokens are too many ({most} at most), {became}",
+                    self.told + 1
                 ));
             }
             match self.args.format {
@@ -297,11 +303,15 @@ impl Teller<'_> {
         Ok(())
     }
 
-    /// Says a warning, beside the bar if there is one.
     fn warn(&self, message: &str) {
+        self.beside(|| warn(message));
+    }
+
+    /// Says something, beside the bar if there is one.
+    fn beside(&self, say: impl FnOnce()) {
         match &self.counter {
-            Some(counter) => counter.beside(|| warn(message)),
-            None => warn(message),
+            Some(counter) => counter.beside(say),
+            None => say(),
         }
     }
 
@@ -311,7 +321,7 @@ impl Teller<'_> {
         if self.args.format == TranslationFormat::Text && self.args.output.is_none() {
             return Ok(write!(self.out, "{drawn}")?);
         }
-        note(drawn.trim_end());
+        self.beside(|| note(drawn.trim_end()));
         Ok(())
     }
 
@@ -342,8 +352,8 @@ impl Teller<'_> {
 fn json(translation: &Translation, id: usize, n_best: bool) -> anyhow::Result<serde_json::Value> {
     let mut object = serde_json::to_value(translation.best())?;
     object["id"] = id.into();
-    if let Some(tokens) = translation.too_long {
-        object["too_long"] = tokens.into();
+    if let Some(too_long) = translation.too_long {
+        object["too_long"] = too_long.tokens.into();
     }
     if n_best {
         object["hypotheses"] = serde_json::to_value(&translation.hypotheses)?;

@@ -71,10 +71,10 @@ impl Wishes {
         Ok(Sentence { text, prefix, constraints })
     }
 
-    /// Refuses files with lines that no sentence had; `sentences` were read.
+    /// Refuses files with other than a line for each of so many sentences.
     pub fn check_all_used(&self, sentences: usize) -> Result<()> {
         for (path, lines) in self.prefixes.iter().chain(&self.phrases) {
-            if lines.len() > sentences {
+            if lines.len() != sentences {
                 let message =
                     format!("{} lines for {sentences} sentences: a line for each is needed", lines.len());
                 return Err(Error::data(path, message));

@@ -102,17 +102,17 @@ impl Config {
         self.checkpoint.check()?;
         self.batch.bytes()?;
         self.check_together()?;
-        self.check_search()?;
+        self.check_search(self.attention.score != ScoreKind::None)?;
         Ok(self)
     }
 
-    /// Refuses a search that can't be, or that the model can't serve.
+    /// Refuses a search that can't be, or that the model can't serve; `looks` tells whether it has attention (of several that
+    /// are asked together one is enough).
     ///
     /// # Errors
     /// Names the key and what it may be.
-    pub fn check_search(&self) -> Result<()> {
+    pub fn check_search(&self, looks: bool) -> Result<()> {
         self.search.check()?;
-        let looks = self.attention.score != ScoreKind::None;
         let target = if self.text.joint { self.text.source.kind } else { self.text.target.kind };
         let copies = self.search.unknown == Unknown::Copy;
         let rules = [

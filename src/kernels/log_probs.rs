@@ -90,6 +90,11 @@ impl LogProbs {
         part.logits[row * part.width + token % width] - self.log_sums[row]
     }
 
+    /// Whether a row holds a number; a model that has gone wrong says none.
+    pub fn has_numbers(&self, row: usize) -> bool {
+        self.blocks(row).any(|block| block.largest.is_finite())
+    }
+
     /// All of a row.
     pub fn blocks(&self, row: usize) -> impl Iterator<Item = Block<'_>> {
         let log_sum = self.log_sums[row];
@@ -148,7 +153,8 @@ mod tests {
     #[test]
     fn numbers_that_are_none() {
         let row = |odd: f32| LogProbs::of_logits(vec![Part::new(vec![1.0, odd, 1.0], 3)], 1);
-        assert!(row(f32::NAN).get(0, 0).is_nan());
+        assert!(row(f32::NAN).get(0, 0).is_nan() && !row(f32::NAN).has_numbers(0));
+        assert!(row(f32::NEG_INFINITY).has_numbers(0));
         assert!((row(f32::NEG_INFINITY).get(0, 0) + 2.0f32.ln()).abs() < 1e-6);
         assert_eq!(row(f32::NEG_INFINITY).get(0, 1), f32::NEG_INFINITY);
         let mut wide = vec![f32::NEG_INFINITY; BLOCK];

@@ -11,7 +11,8 @@ use super::seq2seq::Seq2Seq;
 use crate::error::{Error, Result};
 use crate::kernels::{Precision, cores};
 use crate::search::{
-    Ensemble, Forced, Hypothesis, Method, Mix, Request, SearchConfig, Task, Unknown, beam_search, forced, sample,
+    Ensemble, Forced, Hypothesis, MOST_LIVE, Method, Mix, Phrase, Request, SearchConfig, Task, Unknown, beam_search,
+    forced, sample,
 };
 use crate::text::{BOS, PAD, UNK};
 
@@ -29,7 +30,7 @@ pub struct Input<'a> {
     /// Ids that the translation begins with.
     pub prefix: &'a [usize],
     /// Phrases that it must hold.
-    pub constraints: &'a [Vec<usize>],
+    pub constraints: &'a [Phrase],
     /// The sentence's number, for chance.
     pub number: usize,
 }
@@ -94,12 +95,10 @@ impl<'a> Models<'a> {
         let sources: Vec<&[usize]> = inputs.iter().map(|input| input.source).collect();
         for input in inputs {
             self.check_ids(input.source, input.prefix)?;
-            input.constraints.iter().try_for_each(|phrase| self.check_ids(&[], phrase))?;
+            let ways = input.constraints.iter().flat_map(Phrase::ways);
+            ways.into_iter().try_for_each(|way| self.check_ids(&[], way))?;
         }
-        let rows = match config.method {
-            Method::Beam => config.beam,
-            Method::Sample => n_best,
-        };
+        let rows = rows(inputs, config, n_best)?;
         let batch = config.batch.saturating_mul(USUAL_BEAM) / rows.max(USUAL_BEAM);
         let forbidden = match config.unknown {
             Unknown::Never => &FORBIDDEN[..],
@@ -116,13 +115,7 @@ impl<'a> Models<'a> {
                 Method::Sample => sample(&mut stepper, state, &request),
             }
         });
-        // Search goes on with numbers only. Where there are none left it stops before the limit.
-        let lost = |(found, input): (&Vec<Hypothesis>, &Input<'_>)| {
-            found
-                .iter()
-                .any(|hypothesis| hypothesis.cut && hypothesis.tokens.len() < config.limit(input.source.len()))
-        };
-        match found.iter().zip(inputs).any(lost) {
+        match found.iter().flatten().any(|hypothesis| hypothesis.log_prob.is_nan()) {
             true => Err(no_number()),
             false => Ok(found),
         }
@@ -172,13 +165,39 @@ impl<'a> Models<'a> {
     }
 }
 
+/// The most rows that a sentence needs.
+///
+/// # Errors
+/// Phrases with more tokens than there may be beams.
+fn rows(inputs: &[Input<'_>], config: &SearchConfig, n_best: usize) -> Result<usize> {
+    if config.method == Method::Sample {
+        return Ok(n_best);
+    }
+    let mut most = config.beam;
+    for input in inputs {
+        let tokens: usize = input.constraints.iter().map(Phrase::len).sum();
+        let rows = config.beam.saturating_mul(1 + tokens);
+        if tokens > 0 && rows > MOST_LIVE {
+            return Err(Error::Model(format!(
+                "sentence {}: the phrases that it must hold have {tokens} tokens, and with a beam of {} there may be {}: \
+                 ask for less, or search with a narrower beam",
+                input.number + 1,
+                config.beam,
+                MOST_LIVE / config.beam - 1
+            )));
+        }
+        most = most.max(rows);
+    }
+    Ok(most)
+}
+
 /// What search is told about a sentence.
 fn task<'a>(input: &Input<'a>, config: &SearchConfig) -> Task<'a> {
-    let tokens = input.source.len();
+    let words = input.source.len().saturating_sub(1);
     Task {
-        words: tokens.saturating_sub(1),
-        least: config.least(tokens),
-        most: config.limit(tokens),
+        words,
+        least: config.least(words),
+        most: config.limit(words),
         prefix: input.prefix,
         constraints: input.constraints,
         number: input.number,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::kernels::log_probs::LogProbs;
-use crate::search::{LengthPenalty, Look, SearchConfig, Step, Task, forced, sample};
+use crate::search::{LengthPenalty, Look, Phrase, SearchConfig, Step, Task, forced, sample};
 use crate::text::EOS;
 
 /// A model whose next-token probabilities depend on the tokens before, by a function.
@@ -18,16 +18,19 @@ impl<F: Fn(usize, &[usize]) -> Vec<f32>> Stepper for Made<F> {
             tokens.push(token);
             log_probs.extend((self.1)(*sentence, &tokens[1..]).into_iter().map(f32::ln));
         }
-        let attention = state
-            .iter()
-            .map(|(sentence, tokens)| Look::single(vec![*sentence as f32, tokens.len() as f32]))
-            .collect();
+        let attention = state.iter().map(|(sentence, tokens)| Look::single(look(*sentence, &tokens[1..]))).collect();
         Step { log_probs: LogProbs::given(log_probs, self.0), attention, state }
     }
 
     fn select(&self, state: Self::State, rows: &[usize]) -> Self::State {
         rows.iter().map(|&row| state[row].clone()).collect()
     }
+}
+
+/// Where a made-up model looks when it has written some tokens; no two sentences of a few tokens look alike.
+fn look(sentence: usize, tokens: &[usize]) -> Vec<f32> {
+    let first = tokens.iter().fold(0.1, |look, &token| (look + token as f32 * 0.37) % 1.0);
+    vec![sentence as f32, first, 1.0 - first]
 }
 
 fn sentences(n: usize) -> Vec<(usize, Vec<usize>)> {
@@ -126,50 +129,68 @@ fn everything(next: impl Fn(usize, &[usize]) -> Vec<f32>, most: usize) -> Vec<(V
     ended
 }
 
-/// X3, second half: with a beam wide enough for everything, the n best are the n best there are, whatever ranks them.
+/// X3, second half: of four words and the end, with a beam wide enough for everything, the n best are the n best there are,
+/// whatever ranks them.
 #[test]
 fn a_wide_beam_finds_the_best() {
-    for seed in 0..20 {
-        for (length_penalty, coverage_penalty) in PENALTIES.into_iter().flat_map(|it| [(it, 0.0), (it, 0.7)]) {
-            // With at most 3 tokens before the end: 1 + 3 + 9 + 27 sentences.
-            let mut all: Vec<(f64, Vec<usize>)> = everything(scrambled(seed, 4), 4)
-                .into_iter()
-                .map(|(tokens, log_prob)| {
-                    // The model looks at its first position with the sentence's number, at its second with the step's.
-                    let seen: f64 = (1..=tokens.len()).map(|step| step as f64).sum();
-                    let lost = coverage_penalty * (1e-6f64.ln() + seen.clamp(1e-6, 1.0).ln());
-                    (length_penalty.score(log_prob, tokens.len() + 1) + lost, tokens)
-                })
-                .collect();
-            all.sort_by(|a, b| b.0.total_cmp(&a.0));
-            assert_eq!(all.len(), 40);
-            for n_best in [1, 3, 40] {
-                let config =
-                    SearchConfig { beam: 200, length_penalty, coverage_penalty, ..SearchConfig::default() };
-                let request = Request { config: &config, n_best, forbidden: &[], tasks: &[Task::of(2, 4)] };
-                let found = beam_search(&mut Made(4, scrambled(seed, 4)), sentences(1), &request).remove(0);
-                assert_eq!(found.len(), n_best);
-                for (found, (score, _)) in found.iter().zip(&all) {
-                    assert!((found.score - score).abs() < 1e-6, "{length_penalty:?}: {} {score}", found.score);
+    let mut moved_by_coverage = 0;
+    for seed in 0..10 {
+        // With at most 3 tokens before the end: 1 + 4 + 16 + 64 sentences.
+        let everything = everything(scrambled(seed, 5), 4);
+        assert_eq!(everything.len(), 85);
+        for length_penalty in PENALTIES {
+            let best = [0.0, 0.7].map(|coverage_penalty| {
+                let all = ranked_by_hand(&everything, length_penalty, coverage_penalty);
+                for n_best in [1, 3, 85] {
+                    let config =
+                        SearchConfig { beam: 500, length_penalty, coverage_penalty, ..SearchConfig::default() };
+                    let request = Request { config: &config, n_best, forbidden: &[], tasks: &[Task::of(3, 4)] };
+                    let found = beam_search(&mut Made(5, scrambled(seed, 5)), sentences(1), &request).remove(0);
+                    assert_eq!(found.len(), n_best);
+                    for (found, (score, _)) in found.iter().zip(&all) {
+                        let name = format!("{length_penalty:?} {coverage_penalty}");
+                        assert!((found.score - score).abs() < 1e-5, "{name}: {} {score}", found.score);
+                    }
+                    assert_eq!(found[0].tokens, all[0].1, "{length_penalty:?}, {n_best} best");
                 }
-                assert_eq!(found[0].tokens, all[0].1, "{length_penalty:?}, {n_best} best");
-            }
+                all[0].1.clone()
+            });
+            moved_by_coverage += usize::from(best[0] != best[1]);
         }
     }
+    // The penalty counts: otherwise this test would say nothing about it.
+    assert!(moved_by_coverage > 5, "{moved_by_coverage}");
+}
+
+/// Sentences with what they should score, best first. A word is looked at by the step that writes it, knowing those before.
+fn ranked_by_hand(
+    everything: &[(Vec<usize>, f64)],
+    length_penalty: LengthPenalty,
+    coverage_penalty: f64,
+) -> Vec<(f64, Vec<usize>)> {
+    let score = |(tokens, log_prob): &(Vec<usize>, f64)| {
+        let looks: Vec<Vec<f32>> = (0..tokens.len()).map(|written| look(0, &tokens[..written])).collect();
+        let seen = |place: usize| looks.iter().map(|look| f64::from(look[place])).sum::<f64>();
+        let lost: f64 = (0..3).map(|place| seen(place).clamp(1e-6, 1.0).ln()).sum();
+        (length_penalty.score(*log_prob, tokens.len() + 1) + coverage_penalty * lost, tokens.clone())
+    };
+    let mut all: Vec<_> = everything.iter().map(score).collect();
+    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    all
 }
 
 /// What is asked for does not change what is first, and a narrow beam goes on while anything that it holds could win.
 #[test]
 fn the_first_of_many_is_the_one_of_one() {
     for seed in 0..50 {
-        for length_penalty in PENALTIES {
-            let config = SearchConfig { length_penalty, ..plain(4) };
+        for (length_penalty, groups) in PENALTIES.into_iter().flat_map(|it| [(it, 1), (it, 2), (it, 4)]) {
+            let config = SearchConfig { length_penalty, groups, ..plain(4) };
             let found = |n_best| {
                 let request = Request { config: &config, n_best, forbidden: &[], tasks: &[Task::of(2, 9)] };
                 beam_search(&mut Made(6, scrambled(seed, 6)), sentences(1), &request).remove(0)
             };
             let (one, four) = (found(1), found(4));
-            assert_eq!(one[0], four[0], "{length_penalty:?}");
+            assert_eq!(one[0], four[0], "{length_penalty:?}, {groups} groups");
             assert!(four.windows(2).all(|pair| pair[0].score >= pair[1].score));
             let mut tokens: Vec<_> = four.iter().map(|it| &it.tokens).collect();
             tokens.sort();
@@ -218,6 +239,7 @@ fn never_ending_and_empty_translations() {
     let broken = |_: usize, _: &[usize]| vec![f32::NAN; 4];
     let found = search(Made(4, broken), sentences(2), &plain(3), &[5, 5]);
     assert!(found.iter().all(|n_best| n_best.len() == 1 && n_best[0].cut && n_best[0].tokens.is_empty()));
+    assert!(found.iter().all(|n_best| n_best[0].log_prob.is_nan()));
     let nothing = search(Made(4, only_end), sentences(0), &plain(2), &[]);
     assert!(nothing.is_empty());
 }
@@ -277,6 +299,22 @@ fn no_ngram_comes_twice() {
     }
 }
 
+/// Rules that leave no way to go on end a sentence, and its probability is still a number.
+#[test]
+fn a_dead_end_of_rules_is_no_fault_of_the_model() {
+    let tasks = [Task { least: 3, ..Task::of(2, 9) }];
+    let config = SearchConfig { no_repeat_ngram: 1, ..plain(1) };
+    let two_words = |_: usize, _: &[usize]| vec![0.5, 0.3, 0.2];
+    let request = Request { config: &config, n_best: 1, forbidden: &[], tasks: &tasks };
+    let found = beam_search(&mut Made(3, two_words), sentences(1), &request).remove(0).remove(0);
+    assert_eq!((found.tokens, found.cut), (vec![0, 1], true));
+    assert!((found.log_prob - 0.15f64.ln()).abs() < 1e-6);
+    let drawn = sample(&mut Made(3, two_words), sentences(1), &request).remove(0).remove(0);
+    assert!(drawn.cut && drawn.tokens.len() == 2 && drawn.log_prob.is_finite());
+    let broken = sample(&mut Made(3, |_: usize, _: &[usize]| vec![f32::NAN; 3]), sentences(1), &request);
+    assert!(broken[0][0].log_prob.is_nan());
+}
+
 /// A translation that must begin with something does, and is scored as if it had been given.
 #[test]
 fn a_prefix_stands_first_and_is_scored() {
@@ -312,9 +350,17 @@ fn everything_of_5(seed: usize, most: usize) -> Vec<(Vec<usize>, f64)> {
 #[test]
 fn phrases_are_held_at_the_least_cost() {
     for seed in 0..10 {
-        for phrases in [vec![vec![3]], vec![vec![4, 1]], vec![vec![3, 0], vec![4]], vec![vec![1], vec![1, 1]]] {
+        for phrases in [
+            vec![vec![3].into()],
+            vec![vec![4, 1].into()],
+            vec![vec![3, 0].into(), vec![4].into()],
+            vec![vec![1].into(), vec![1, 1].into()],
+            vec![Phrase::new(vec![vec![3, 3, 0], vec![1]]), vec![4].into()],
+        ] {
             let task = [Task { constraints: &phrases, ..Task::of(2, 5) }];
-            let holds = |tokens: &[usize], part: &[usize]| tokens.windows(part.len()).any(|window| window == part);
+            let holds = |tokens: &[usize], phrase: &Phrase| {
+                phrase.ways().iter().any(|way| tokens.windows(way.len()).any(|window| window == way))
+            };
             let best = everything_of_5(seed, 5)
                 .into_iter()
                 .filter(|(tokens, _)| phrases.iter().all(|phrase| holds(tokens, phrase)))
@@ -337,7 +383,7 @@ fn phrases_are_held_at_the_least_cost() {
 /// One sentence's phrases and prefix are not its neighbours'.
 #[test]
 fn wishes_are_each_sentences_own() {
-    let (must, prefix) = ([vec![4, 4]], [3]);
+    let (must, prefix) = ([vec![4, 4].into()], [3]);
     let tasks = [
         Task::of(2, 6),
         Task { constraints: &must, ..Task::of(2, 6) },

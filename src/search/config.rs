@@ -31,9 +31,9 @@ pub struct SearchConfig {
     pub min_ratio: f64,
     /// The most tokens of a translation: this many for each source token …
     pub max_ratio: f64,
-    /// … and this many more.
+    /// … and this many more, the end of the sentence among them.
     pub max_extra: usize,
-    /// The most tokens of a source.
+    /// The most tokens of a source, its end among them.
     pub max_source: usize,
     /// What becomes of longer ones.
     pub long: Long,
@@ -96,7 +96,7 @@ impl Default for SearchConfig {
             no_repeat_ngram: 0,
             min_ratio: 0.0,
             max_ratio: 2.0,
-            max_extra: 10,
+            max_extra: 12,
             max_source: 1000,
             long: Long::default(),
             unknown: Unknown::default(),
@@ -112,15 +112,18 @@ pub const COVERAGE_PENALTIES: std::ops::RangeInclusive<f64> = 0.0..=100.0;
 /// The most hypotheses of a sentence that may live at a time.
 pub const MOST_BEAM: usize = 1000;
 
+/// The same with phrases that it must hold, which need a beam for each number of their tokens.
+pub const MOST_LIVE: usize = 10 * MOST_BEAM;
+
 impl SearchConfig {
-    /// The most tokens for a source of `tokens`, the end of the sentence not counted.
+    /// The most tokens for a source of `tokens`: the translation's end counts, the source's does not.
     pub fn limit(&self, tokens: usize) -> usize {
         ((tokens as f64 * self.max_ratio) as usize).saturating_add(self.max_extra)
     }
 
-    /// The fewest tokens for a source of `tokens`.
+    /// The fewest tokens for a source of `tokens`, ends not counted; always so few that an end has its place after them.
     pub fn least(&self, tokens: usize) -> usize {
-        ((tokens as f64 * self.min_ratio) as usize).min(self.limit(tokens))
+        ((tokens as f64 * self.min_ratio) as usize).min(self.limit(tokens).saturating_sub(1))
     }
 
     /// Refuses what can't be searched with.
@@ -140,7 +143,7 @@ impl SearchConfig {
                 (0.0..=self.max_ratio).contains(&self.min_ratio),
                 format!("min_ratio must be 0 to search.max_ratio = {}", self.max_ratio),
             ),
-            (self.max_source > 0, "max_source must be at least 1".into()),
+            (self.max_source > 1, "max_source must be at least 2: a word and the end of the sentence".into()),
         ];
         match rules.into_iter().find(|(held, _)| !held) {
             Some((_, rule)) => Err(Error::Config(format!("search.{rule}"))),
@@ -159,7 +162,7 @@ mod tests {
         assert_eq!((config.least(5), config.limit(5)), (2, 8));
         // Never more than there may be.
         let tight = SearchConfig { min_ratio: 1.5, max_extra: 0, ..config };
-        assert_eq!((tight.least(3), tight.limit(3)), (4, 4));
+        assert_eq!((tight.least(3), tight.limit(3)), (3, 4));
         assert_eq!(SearchConfig::default().least(100), 0);
     }
 

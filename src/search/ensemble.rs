@@ -68,25 +68,26 @@ fn mixed(said: &[LogProbs], rows: usize, mix: Mix) -> LogProbs {
     let mut all = Vec::new();
     for row in 0..rows {
         let mut members = said.iter().map(|log_probs| log_probs.blocks(row).flat_map(|block| block.tokens()));
-        let mut sum: Vec<f32> = members.next().into_iter().flatten().map(|(_, x)| into(x, mix)).collect();
+        let mut sum: Vec<f32> = members.next().into_iter().flatten().map(|(_, x)| x).collect();
         for member in members {
-            sum.iter_mut().zip(member).for_each(|(sum, (_, x))| *sum += into(x, mix));
+            sum.iter_mut().zip(member).for_each(|(sum, (_, x))| {
+                *sum = match mix {
+                    Mix::LogLinear => *sum + x,
+                    Mix::Linear => log_add(*sum, x),
+                }
+            });
         }
-        all.extend(sum.into_iter().map(|sum| match mix {
-            Mix::LogLinear => sum / n,
-            Mix::Linear => (sum / n).ln(),
-        }));
+        // What all rows share, such as the logarithm of n, says nothing: the whole is scaled to a sum of 1.
+        all.extend(sum.into_iter().map(|sum| if mix == Mix::LogLinear { sum / n } else { sum }));
     }
     let width = all.len() / rows.max(1);
     LogProbs::of_logits(vec![Part::new(all, width)], rows)
 }
 
-/// What is added up.
-fn into(log_prob: f32, mix: Mix) -> f32 {
-    match mix {
-        Mix::LogLinear => log_prob,
-        Mix::Linear => log_prob.exp(),
-    }
+/// ln(eᵃ + eᵇ), also where both are too small to be numbers.
+fn log_add(a: f32, b: f32) -> f32 {
+    let (less, more) = if a < b { (a, b) } else { (b, a) };
+    if less == f32::NEG_INFINITY { more } else { more + (less - more).exp().ln_1p() }
 }
 
 /// Where the members that look anywhere looked, on average; each one's heads are told if it alone looks.
@@ -142,6 +143,14 @@ mod tests {
         let roots = [0.0625f32.sqrt(), 0.1875f32.sqrt(), 0.03125f32.sqrt()];
         let sum: f32 = roots.iter().sum();
         close(&said(Mix::LogLinear), roots.map(|root| root / sum));
+    }
+
+    /// e⁻²⁰⁰ is no number of 32 bits, and yet one of two such tokens is the likelier.
+    #[test]
+    fn unlikely_tokens_keep_their_order() {
+        assert!((log_add(-200.0, -201.0) - (-200.0 + (-1.0f32).exp().ln_1p())).abs() < 1e-4);
+        assert_eq!(log_add(f32::NEG_INFINITY, f32::NEG_INFINITY), f32::NEG_INFINITY);
+        assert!(log_add(f32::NAN, 0.0).is_nan() && log_add(0.0, f32::NAN).is_nan());
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! The beams of one sentence: a single one, or one for each group of diverse beam search, or one for each number of phrase
 //! tokens that are written (grid beam search). Each finds its best ways to go on.
 
-use super::constraints::Progress;
+use super::constraints::{Onward, Progress};
 use super::live::{Candidate, Live, Said};
-use super::rules::Rules;
-use super::{SearchConfig, Task};
+use super::rules::{Next, Rules};
+use super::{Phrase, SearchConfig, Task};
 
 /// The beams of one sentence.
 pub(super) enum Lanes<'a> {
@@ -15,7 +15,7 @@ pub(super) enum Lanes<'a> {
     /// costs nothing. What is found is ranked as always.
     Groups { count: usize, width: usize, diversity: f64 },
     /// Grid beam search ([`super::constraints`]).
-    Grid { phrases: &'a [Vec<usize>], width: usize },
+    Grid { phrases: &'a [Phrase], width: usize },
 }
 
 impl<'a> Lanes<'a> {
@@ -33,7 +33,7 @@ impl<'a> Lanes<'a> {
         match self {
             Self::One { .. } => 1,
             Self::Groups { count, .. } => *count,
-            Self::Grid { phrases, .. } => 1 + phrases.iter().map(Vec::len).sum::<usize>(),
+            Self::Grid { phrases, .. } => 1 + phrases.iter().map(Phrase::len).sum::<usize>(),
         }
     }
 
@@ -48,55 +48,72 @@ impl<'a> Lanes<'a> {
     /// How much further than others a hypothesis is, whatever its score.
     pub fn standing(&self, live: &Live) -> usize {
         match self {
-            Self::Grid { phrases, .. } => live.progress.tokens(phrases),
+            Self::Grid { phrases, .. } => live.progress.standing(phrases),
             Self::One { .. } | Self::Groups { .. } => 0,
         }
+    }
+
+    /// Whether hypotheses of a beam stand in the order of their log-probabilities, so that what can't win may be given up
+    /// alone: it stands behind all that can. In groups what it writes costs others.
+    pub fn in_order(&self) -> bool {
+        !matches!(self, Self::Groups { .. })
+    }
+
+    /// What may follow live hypotheses.
+    pub fn open<'b>(&self, live: &'b [Live], rules: &'b Rules<'b>) -> Vec<Open<'b>> {
+        let phrases = match self {
+            Self::Grid { phrases, .. } => *phrases,
+            Self::One { .. } | Self::Groups { .. } => &[],
+        };
+        let open = |live: &'b Live| {
+            let next = rules.after(&live.tokens);
+            // What is forced comes first, whatever phrases want.
+            let onward = if next.forced.is_some() { Vec::new() } else { live.progress.onward(phrases) };
+            Open { live, next, onward }
+        };
+        live.iter().map(open).collect()
     }
 
     /// A beam's best ways to go on, best first; `taken` are the tokens that the beams before it have taken in this step.
     pub fn candidates(
         &self,
         lane: usize,
-        live: &[Live],
-        rules: &Rules<'_>,
+        open: &[Open<'_>],
         said: &Said<'_>,
         taken: &[usize],
     ) -> Vec<Candidate> {
-        let (width, cost, phrases): (usize, f64, &[Vec<usize>]) = match self {
-            Self::One { width } => (*width, 0.0, &[]),
-            Self::Groups { width, diversity, .. } => (*width, *diversity, &[]),
-            Self::Grid { phrases, width } => (*width, 0.0, phrases),
+        let (width, cost) = match self {
+            Self::Groups { width, diversity, .. } => (*width, *diversity),
+            Self::One { width } | Self::Grid { width, .. } => (*width, 0.0),
         };
         let mut best = Best { candidates: Vec::with_capacity(width + 1), width };
-        for (from, hypothesis) in live.iter().enumerate() {
-            let here = hypothesis.lane == lane;
-            // A phrase token leads one beam further.
-            if !here && (phrases.is_empty() || hypothesis.lane + 1 != lane) {
+        for (from, Open { live, next, onward }) in open.iter().enumerate() {
+            let row = Row { said, from, log_prob: live.log_prob };
+            // A phrase's token leads into a beam further on.
+            for onward in onward.iter().filter(|onward| onward.standing == lane) {
+                best.offer(row.candidate(onward.token, Some(onward.to.clone())));
+            }
+            if live.lane != lane || live.progress.is_inside() {
                 continue;
             }
-            let ways = hypothesis.progress.ways(phrases);
-            let next = rules.after(&hypothesis.tokens);
-            let row = Row { said, from, log_prob: hypothesis.log_prob };
             if let Some(token) = next.forced {
-                if here {
-                    best.offer(row.candidate(token, None));
-                }
+                best.offer(row.candidate(token, None));
                 continue;
             }
-            for (token, progress) in &ways {
-                if progress.tokens(phrases) == lane {
-                    best.offer(row.candidate(*token, Some(progress.clone())));
-                }
-            }
-            if here && !hypothesis.progress.is_inside() {
-                // A phrase of one token is written when its token is.
-                let writes_phrase = |token| ways.iter().any(|(way, to)| *way == token && !to.is_inside());
-                let costs = |token| cost * taken.iter().filter(|&&other| other == token).count() as f64;
-                row.offer_all(&mut best, costs, |token| next.allows(token) && !writes_phrase(token));
-            }
+            // A phrase of one token is written when its token is.
+            let writes_phrase = |token| onward.iter().any(|it| it.token == token && !it.to.is_inside());
+            let costs = |token| cost * taken.iter().filter(|&&other| other == token).count() as f64;
+            row.offer_all(&mut best, costs, |token| next.allows(token) && !writes_phrase(token));
         }
         best.candidates
     }
+}
+
+/// A live hypothesis and what may follow it.
+pub(super) struct Open<'a> {
+    live: &'a Live,
+    next: Next<'a>,
+    onward: Vec<Onward>,
 }
 
 /// What the model says after one hypothesis.

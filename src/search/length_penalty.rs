@@ -50,17 +50,24 @@ impl FromStr for LengthPenalty {
 
     /// `none`, `mean`, `gnmt`, `reward`, all but the first with `:α` (default 1).
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, alpha) = text.split_once(':').unwrap_or((text, "1"));
-        let alpha = alpha.parse::<f64>().ok().filter(|alpha| alpha.is_finite());
-        match (name, alpha) {
-            ("none", _) => Ok(Self::None),
+        let (name, alpha) = text.split_once(':').map_or((text, None), |(name, alpha)| (name, Some(alpha)));
+        let number = alpha.unwrap_or("1").parse::<f64>().ok().filter(|alpha| NUMBERS.contains(alpha));
+        match (name, number) {
+            ("none", _) if alpha.is_none() => Ok(Self::None),
             ("mean", Some(alpha)) => Ok(Self::Mean(alpha)),
             ("gnmt", Some(alpha)) => Ok(Self::Gnmt(alpha)),
             ("reward", Some(gamma)) => Ok(Self::Reward(gamma)),
-            _ => Err("write none, mean, mean:ALPHA, gnmt, gnmt:ALPHA or reward:GAMMA".into()),
+            _ => {
+                let (least, most) = (NUMBERS.start(), NUMBERS.end());
+                let message = "write none, mean, mean:ALPHA, gnmt, gnmt:ALPHA, reward or reward:GAMMA, the number from";
+                Err(format!("{message} {least} to {most}"))
+            }
         }
     }
 }
+
+/// What α and γ may be.
+const NUMBERS: std::ops::RangeInclusive<f64> = -10.0..=10.0;
 
 impl LengthPenalty {
     /// The score of a hypothesis of `length` tokens, its end counted.
@@ -97,6 +104,8 @@ mod tests {
                 Ok(LengthPenalty::Reward(0.2))
             ]
         );
-        assert!("gnmt:x".parse::<LengthPenalty>().is_err());
+        for bad in ["gnmt:x", "gnmt:11", "mean:NaN", "none:7", "reward:", "median"] {
+            assert!(bad.parse::<LengthPenalty>().is_err(), "{bad}");
+        }
     }
 }

@@ -11,6 +11,7 @@ mod lanes;
 pub mod length_penalty;
 mod live;
 pub mod look;
+pub mod phrase;
 mod ranking;
 mod rules;
 pub mod sample;
@@ -20,11 +21,12 @@ pub mod stepper;
 use serde::{Deserialize, Serialize};
 
 pub use beam::beam_search;
-pub use config::{COVERAGE_PENALTIES, Long, MOST_BEAM, Method, SearchConfig, Unknown};
+pub use config::{COVERAGE_PENALTIES, Long, MOST_BEAM, MOST_LIVE, Method, SearchConfig, Unknown};
 pub use ensemble::{Ensemble, Mix};
 pub use forced::{Forced, forced};
 pub use length_penalty::LengthPenalty;
 pub use look::Look;
+pub use phrase::Phrase;
 pub use sample::{SamplingConfig, sample};
 pub use stepper::{Step, Stepper};
 
@@ -48,12 +50,12 @@ pub struct Task<'a> {
     pub words: usize,
     /// The fewest tokens of its translation …
     pub least: usize,
-    /// … and the most.
+    /// … and the most, the end counted.
     pub most: usize,
     /// Tokens that the translation begins with.
     pub prefix: &'a [usize],
     /// Phrases that it must hold, each not empty.
-    pub constraints: &'a [Vec<usize>],
+    pub constraints: &'a [Phrase],
     /// The sentence's number, for chance.
     pub number: usize,
 }
@@ -62,6 +64,15 @@ impl Task<'_> {
     /// A source of so many words, to be translated freely with at most so many tokens.
     pub fn of(words: usize, most: usize) -> Self {
         Self { words, least: 0, most, prefix: &[], constraints: &[], number: 0 }
+    }
+
+    /// The most tokens of its translation, the end counted: its prefix and phrases have their place, and an end after them,
+    /// however short the source.
+    pub fn limit(&self) -> usize {
+        match self.prefix.len() + self.constraints.iter().map(Phrase::len).sum::<usize>() {
+            0 => self.most,
+            wished => self.most.max(wished + 1),
+        }
     }
 }
 

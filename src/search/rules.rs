@@ -16,10 +16,9 @@ pub(super) struct Rules<'a> {
 pub(super) struct Next<'a> {
     /// The one token that must.
     pub forced: Option<usize>,
-    forbidden: &'a [usize],
+    rules: &'a Rules<'a>,
+    written: &'a [usize],
     repeated: Vec<usize>,
-    end: usize,
-    may_end: bool,
 }
 
 impl<'a> Rules<'a> {
@@ -28,28 +27,23 @@ impl<'a> Rules<'a> {
     }
 
     /// What may come after `written`.
-    pub fn after(&self, written: &[usize]) -> Next<'a> {
-        Next {
-            forced: self.task.prefix.get(written.len()).copied(),
-            forbidden: self.forbidden,
-            repeated: repeats(written, self.no_repeat_ngram),
-            end: self.end,
-            may_end: written.len() >= self.task.least && self.task.constraints.iter().all(|it| holds(written, it)),
-        }
+    pub fn after(&'a self, written: &'a [usize]) -> Next<'a> {
+        let forced = self.task.prefix.get(written.len()).copied();
+        Next { forced, rules: self, written, repeated: repeats(written, self.no_repeat_ngram) }
     }
 }
 
 impl Next<'_> {
     /// Whether a token may come, the forced one left aside.
     pub fn allows(&self, token: usize) -> bool {
-        let fits = if token == self.end { self.may_end } else { !self.repeated.contains(&token) };
-        fits && !self.forbidden.contains(&token)
+        let fits = if token == self.rules.end { self.may_end() } else { !self.repeated.contains(&token) };
+        fits && !self.rules.forbidden.contains(&token)
     }
-}
 
-/// Whether `tokens` holds all of `part`, one token after the other.
-pub(super) fn holds(tokens: &[usize], part: &[usize]) -> bool {
-    part.is_empty() || tokens.windows(part.len()).any(|window| window == part)
+    fn may_end(&self) -> bool {
+        let task = &self.rules.task;
+        self.written.len() >= task.least && task.constraints.iter().all(|phrase| phrase.is_in(self.written))
+    }
 }
 
 /// Tokens that would write the same n tokens a second time.
@@ -75,7 +69,7 @@ mod tests {
 
     #[test]
     fn an_end_waits_for_length_and_constraints() {
-        let must = [vec![5, 6]];
+        let must = [vec![5, 6].into()];
         let task = Task { least: 2, constraints: &must, prefix: &[4], ..Task::of(3, 9) };
         let rules = Rules::new(task, &[0], 2, 2);
         assert_eq!((rules.after(&[]).forced, rules.after(&[4]).forced), (Some(4), None));

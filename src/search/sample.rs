@@ -65,7 +65,12 @@ impl Drawn {
         choice: Option<usize>,
         said: &LogProbs,
     ) -> bool {
-        let Some(token) = choice else { return false };
+        let Some(token) = choice else {
+            if !said.has_numbers(row) {
+                self.log_prob = f64::NAN;
+            }
+            return false;
+        };
         self.log_prob += f64::from(said.get(row, token));
         self.ended = token == end;
         if !self.ended {
@@ -98,7 +103,7 @@ pub fn sample<S: Stepper>(stepper: &mut S, state: S::State, request: &Request<'_
     };
     let mut drawn: Vec<Drawn> =
         (0..request.tasks.len()).flat_map(|task| (0..n).map(move |i| (task, i))).map(new).collect();
-    let most = |task: usize| request.tasks[task].most.max(request.tasks[task].prefix.len());
+    let most = |task: usize| request.tasks[task].limit();
     let rules: Vec<Rules<'_>> = request
         .tasks
         .iter()
@@ -180,7 +185,8 @@ mod tests {
 
     fn counts(config: &SamplingConfig) -> [usize; 4] {
         let said = LogProbs::given([0.4f32, 0.3, 0.2, 0.1].map(f32::ln).to_vec(), 4);
-        let next = Rules::new(Task::of(3, 9), &[], 9, 0).after(&[]);
+        let rules = Rules::new(Task::of(3, 9), &[], 9, 0);
+        let next = rules.after(&[]);
         let mut rng = Rng::new(1, 0);
         let mut counts = [0; 4];
         (0..4000).for_each(|_| counts[draw(&said, 0, &next, config, &mut rng).unwrap()] += 1);
@@ -215,7 +221,8 @@ mod tests {
     #[test]
     fn where_there_is_no_number_nothing_is_drawn() {
         let said = LogProbs::given(vec![f32::NAN; 4], 4);
-        let next = Rules::new(Task::of(3, 9), &[], 9, 0).after(&[]);
+        let rules = Rules::new(Task::of(3, 9), &[], 9, 0);
+        let next = rules.after(&[]);
         assert_eq!(draw(&said, 0, &next, &SamplingConfig::default(), &mut Rng::new(1, 0)), None);
     }
 

@@ -6,8 +6,9 @@
 //! What lives can't become more probable. Where even the best that it could reach – if the model were sure of all that is to
 //! come, at the length that suits it best – is no better than the translations that are asked for and have ended, it is
 //! given up; with nothing left the sentence is done. (What can't win has only descendants that can't, and stands behind all
-//! that can, so that giving it up changes nothing else. In groups, where a token costs more that others take, it may.) fairseq and others are done with any k that ended: of a model that is
-//! sure of every token, the second best way to go on is often to end, and after k such steps they would return k stumps.
+//! that can, so that giving it up changes nothing else. In groups, where a token costs more that others take, it would: there
+//! all live until none can win.) fairseq and others are done with any k that ended: of a model that is sure of every token, the
+//! second best way to go on is often to end, and after k such steps they would return k stumps.
 //!
 //! At its length limit a sentence is done too. Where nothing has ended until then, what lives is taken as it is, and told to
 //! be cut.
@@ -36,9 +37,7 @@ impl<'a> Sentence<'a> {
     pub fn new(request: &Request<'a>, task: &Task<'a>, end: usize) -> Self {
         let config = request.config;
         let lanes = Lanes::new(config, task);
-        // A prefix and phrases have their place, and an end after them, however short the source.
-        let wished = task.prefix.len() + task.constraints.iter().map(Vec::len).sum::<usize>();
-        let most = task.most.max(if wished > 0 { wished + 1 } else { 0 });
+        let most = task.limit();
         let mut sentence = Self {
             live: lanes.first().map(Live::empty).collect(),
             finished: Vec::new(),
@@ -64,8 +63,9 @@ impl<'a> Sentence<'a> {
         let looks: Vec<Rc<Look>> = said.attention.iter().cloned().map(Rc::new).collect();
         let mut next: Vec<(usize, Live)> = Vec::new();
         let mut taken = Vec::new();
+        let open = self.lanes.open(&self.live, &self.rules);
         for lane in 0..self.lanes.count() {
-            let candidates = self.lanes.candidates(lane, &self.live, &self.rules, said, &taken);
+            let candidates = self.lanes.candidates(lane, &open, said, &taken);
             for candidate in candidates {
                 let (from, parent) = (&self.live[candidate.from], candidate.from);
                 if candidate.token == self.end {
@@ -78,12 +78,17 @@ impl<'a> Sentence<'a> {
             }
         }
         if next.is_empty() && self.finished.is_empty() {
-            // No way to go on (a model that says NaN): what there is, is taken.
+            // No way to go on: what there is, is taken. Where the model has said no number, that goes for its probability too.
+            if !(0..self.live.len()).any(|row| said.log_probs.has_numbers(said.first + row)) {
+                self.live.iter_mut().for_each(|live| live.log_prob = f64::NAN);
+            }
             self.give_up();
             return Vec::new();
         }
         let bar = self.bar();
-        next.retain(|(_, live)| self.can_reach(live) > bar);
+        if self.lanes.in_order() || !next.iter().any(|(_, live)| self.can_reach(live) > bar) {
+            next.retain(|(_, live)| self.can_reach(live) > bar);
+        }
         let parents;
         (parents, self.live) = next.into_iter().unzip();
         if self.live.first().is_some_and(|live| live.tokens.len() >= self.most) {

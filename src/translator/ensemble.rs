@@ -1,6 +1,6 @@
 //! Several runs asked together.
 
-use super::{Translator, trained};
+use super::{Other, Translator, trained};
 use crate::error::{Error, Result};
 use crate::model::host::LaidOut;
 use crate::run::RunDir;
@@ -10,7 +10,7 @@ impl Translator {
     /// The same with the models of further runs, their probabilities mixed.
     ///
     /// # Errors
-    /// A run that is incomplete or has other tokenizers.
+    /// A run that is incomplete, has other tokenizers, or reads text otherwise.
     pub fn with(mut self, runs: &[RunDir], mix: Mix) -> Result<Self> {
         self.mix = mix;
         for run in runs {
@@ -26,7 +26,14 @@ impl Translator {
                 );
                 return Err(Error::data(run.path(), message));
             }
-            self.others.push((loaded.model, LaidOut::default()));
+            if loaded.config.text.normalize != self.run.config.text.normalize {
+                let message = format!(
+                    "its text.normalize is not that of {}: runs that translate together must read alike",
+                    self.run.dir.path().display()
+                );
+                return Err(Error::data(run.path(), message));
+            }
+            self.others.push(Other { dir: loaded.dir, model: loaded.model, laid: LaidOut::default() });
         }
         Ok(self)
     }

@@ -32,10 +32,18 @@ pub struct Translator {
     run: Loaded,
     laid: LaidOut,
     /// The models of further runs, which share the run's tokenizers.
-    others: Vec<(Seq2Seq, LaidOut)>,
+    others: Vec<Other>,
     mix: Mix,
     device: Device,
     ranks: Ranks,
+}
+
+/// A further run.
+#[derive(Debug)]
+struct Other {
+    dir: RunDir,
+    model: Seq2Seq,
+    laid: LaidOut,
 }
 
 /// How sentences are translated and told.
@@ -113,8 +121,17 @@ pub struct Translation {
     pub hypotheses: Vec<Rendered>,
     /// Source words that the model does not know.
     pub unknown: Vec<String>,
-    /// How many tokens the source has, where those are too many: it was cut, or skipped.
-    pub too_long: Option<usize>,
+    /// Where the source has too many tokens: it was cut, or skipped.
+    pub too_long: Option<TooLong>,
+}
+
+/// A source with too many tokens, its end counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLong {
+    /// How many it has.
+    pub tokens: usize,
+    /// How many it may have, by the config or the model.
+    pub most: usize,
 }
 
 /// One translation as text, with where the model looked.
@@ -170,7 +187,10 @@ impl Translator {
     /// # Errors
     /// They have opened different models.
     pub fn together(self, ranks: &Ranks) -> Result<Self> {
-        ranks.agree("the run's model", || self.run.dir.fingerprint())?;
+        ranks.agree("the run's model", || {
+            let runs = std::iter::once(&self.run.dir).chain(self.others.iter().map(|other| &other.dir));
+            Ok(sha256_of(runs.map(RunDir::fingerprint).collect::<Result<Vec<_>>>()?))
+        })?;
         Ok(Self { ranks: ranks.clone(), ..self })
     }
 
@@ -270,13 +290,13 @@ impl Translator {
 
     /// The models, one or several.
     fn models(&self) -> Models<'_> {
-        let others = self.others.iter().map(|(model, laid)| (model, laid));
+        let others = self.others.iter().map(|other| (&other.model, &other.laid));
         let members = std::iter::once((&self.run.model, &self.laid)).chain(others).collect();
         Models::new(members, self.mix, &self.device)
     }
 
     fn members(&self) -> impl Iterator<Item = &Seq2Seq> {
-        std::iter::once(&self.run.model).chain(self.others.iter().map(|(model, _)| model))
+        std::iter::once(&self.run.model).chain(self.others.iter().map(|other| &other.model))
     }
 
     fn render(&self, source: &Source, wish: &Wish, found: &Hypothesis, options: &Options) -> Result<Rendered> {

@@ -1,6 +1,6 @@
 //! Sentences as the model reads them.
 
-use super::Translator;
+use super::{TooLong, Translator};
 use crate::error::{Error, Result};
 use crate::search::{Long, SearchConfig};
 use crate::text::{EOS, Encoded, normalize};
@@ -18,8 +18,8 @@ pub(super) struct Source {
 pub(super) struct Reading {
     /// Nothing for a blank one, and for one that was skipped.
     pub source: Option<Source>,
-    /// How many tokens it has, where those are too many.
-    pub too_long: Option<usize>,
+    /// Where it has too many tokens.
+    pub too_long: Option<TooLong>,
 }
 
 impl Translator {
@@ -34,7 +34,7 @@ impl Translator {
             }
             let mut encoded = self.run.source.encode(&text)?;
             let tokens = encoded.ids.len() + 1;
-            let too_long = (tokens > most).then_some(tokens);
+            let too_long = (tokens > most).then_some(TooLong { tokens, most });
             match (too_long, search.long) {
                 (Some(_), Long::Refuse) => {
                     return Err(Error::Model(format!(
@@ -63,9 +63,9 @@ impl Translator {
         of_model.map_or_else(
             || {
                 format!(
-                    "{tokens} tokens, more than search.max_source = {}: cut the line, or raise the limit in {}",
-                    search.max_source,
-                    self.run.dir.path().join("config.toml").display()
+                    "{tokens} tokens, more than search.max_source = {0}: cut the line, raise the limit (--max-source \
+                     {tokens}), or let longer lines be cut (--long cut) or left out (--long skip)",
+                    search.max_source
                 )
             },
             |why| why.to_string(),

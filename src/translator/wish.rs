@@ -2,6 +2,8 @@
 
 use super::Translator;
 use crate::error::{Error, Result};
+use crate::metrics::tokenize::Tokenization;
+use crate::search::Phrase;
 use crate::text::{UNK, is_unspaced, normalize};
 
 /// A sentence with what its translation must begin with and hold. A plain `&str` is a sentence without wishes.
@@ -27,7 +29,7 @@ pub(super) struct Wish {
     pub prefix: Vec<usize>,
     /// The prefix' pieces; where the vocabulary lacks one, what was typed.
     pub typed: Vec<String>,
-    pub constraints: Vec<Vec<usize>>,
+    pub constraints: Vec<Phrase>,
 }
 
 impl Translator {
@@ -39,32 +41,48 @@ impl Translator {
         Ok(Wish {
             prefix: prefix.ids,
             typed: prefix.pieces,
-            constraints: constraints.into_iter().filter(|phrase| !phrase.is_empty()).collect(),
+            constraints: Phrase::needed(constraints.into_iter().filter(|phrase| !phrase.is_empty()).collect()),
         })
     }
 
-    fn phrase(&self, phrase: &str, number: usize) -> Result<Vec<usize>> {
+    fn phrase(&self, phrase: &str, number: usize) -> Result<Phrase> {
         let phrase = normalize::without_breaks(phrase);
         let phrase = phrase.trim();
-        // Where words are not spaced, a phrase stands in the middle of others, and its first piece has no space before it.
-        let before = if phrase.chars().next().is_some_and(is_unspaced) { BEFORE } else { "" };
-        let skipped = self.run.target.encode(before)?.ids;
-        let mut encoded = self.run.target.encode(&format!("{before}{phrase}"))?;
-        if encoded.ids.starts_with(&skipped) && !skipped.contains(&UNK) {
-            encoded.ids.drain(..skipped.len());
-            encoded.pieces.drain(..skipped.len());
-            encoded.spans.drain(..skipped.len());
-        } else {
-            encoded = self.run.target.encode(phrase)?;
-        }
-        match encoded.unknown().next() {
-            Some(unknown) => Err(Error::Model(format!(
+        let alone = self.run.target.encode(phrase)?;
+        if let Some(unknown) = alone.unknown().next() {
+            return Err(Error::Model(format!(
                 "sentence {number}: a translation can't be made to hold `{phrase}`: the model has no `{unknown}`"
-            ))),
-            None => Ok(encoded.ids.clone()),
+            )));
         }
+        let mut ways = vec![alone.ids.clone()];
+        if self.stands_without_space(phrase) {
+            ways.extend(self.after_punctuation(phrase)?);
+        }
+        Ok(Phrase::new(ways))
+    }
+
+    /// Whether a phrase may stand in the middle of others, no space before it: where words are not spaced, and punctuation.
+    fn stands_without_space(&self, phrase: &str) -> bool {
+        let unspaced_language = matches!(
+            Tokenization::for_language(&self.run.manifest.target_language),
+            Tokenization::Chinese | Tokenization::Character
+        );
+        let begins_with_sign = phrase.chars().next().is_some_and(|first| !first.is_alphanumeric());
+        unspaced_language || begins_with_sign || phrase.chars().any(is_unspaced)
+    }
+
+    /// A phrase as it is written with no space before it, if the model's pieces can: in a text where punctuation, which is a
+    /// piece of its own, stands before it.
+    fn after_punctuation(&self, phrase: &str) -> Result<Option<Vec<usize>>> {
+        for before in ["。", ".", ",", "!"] {
+            let skipped = self.run.target.encode(before)?.ids;
+            let both = self.run.target.encode(&format!("{before}{phrase}"))?.ids;
+            if let Some(ids) = both.strip_prefix(skipped.as_slice())
+                && !both.contains(&UNK)
+            {
+                return Ok(Some(ids.to_vec()));
+            }
+        }
+        Ok(None)
     }
 }
-
-/// Punctuation, which is a piece of its own.
-const BEFORE: &str = "。";

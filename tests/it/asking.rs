@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::person::{Folder, lines, stderr, stdout, zhuyi};
 
 /// A folder with small runs: two of English–Chinese that share their tokenizers, one with several heads, one of Chinese–English,
-/// and one that knows few words.
+/// one that knows few words, and one that writes pieces of words.
 static RUNS: LazyLock<Folder> = LazyLock::new(|| {
     let folder = Folder::new();
     let train = |run: &str, settings: &[&str]| {
@@ -22,6 +22,7 @@ static RUNS: LazyLock<Folder> = LazyLock::new(|| {
     train("runs/heads", &["attention.heads=4"]);
     train("runs/back", &["data.reverse=true"]);
     train("runs/few", &["text.source.size=40", "text.target.size=40", "attention.score=dot"]);
+    train("runs/pieces", &["text.target.kind=bpe", "text.target.size=150"]);
     folder
 });
 
@@ -104,8 +105,14 @@ fn translations_begin_and_hold_what_they_are_asked_to() {
         (vec!["--must", "漂亮", "--groups", "5", "a cat"], 2, "--must and --groups both deal the beam out"),
         (vec!["--must", "漂亮", "--sample", "a cat"], 2, "--must needs a search"),
         (vec!["--must", "斑马", "a cat"], 1, "sentence 1: a translation can't be made to hold `斑马`"),
-        (vec!["--input", "in.txt", "--must-file", "short.txt"], 1, "short.txt: 1 lines, and a sentence 2"),
+        (vec!["--input", "in.txt", "--must-file", "short.txt"], 1, "short.txt: 1 lines for 3 sentences"),
         (vec!["--must-file", "must.txt", "a cat"], 1, "must.txt: 3 lines for 1 sentences"),
+        (vec!["--must", &"漂亮 ".repeat(2000), "a cat"], 1, "have 2000 tokens, and with a beam of 5 there may be 1999"),
+        (vec!["--diversity", "1", "a cat"], 2, "--diversity is between groups, and there is one: add --groups"),
+        (vec!["--sample", "--beam", "3", "a cat"], 2, "'--sample' cannot be used with '--beam <N>'"),
+        (vec!["--n-best", "2", "--format", "pharaoh", "a cat"], 2, "--n-best needs text or json"),
+        (vec!["--length-penalty", "none:7", "a cat"], 2, "write none, mean"),
+        (vec!["--max-source", "1", "a cat"], 2, "search.max_source must be at least 2"),
         (vec!["--groups", "2", "a cat"], 2, "search.groups must divide search.beam = 5"),
         (vec!["--sample", "--top-p", "0", "a cat"], 2, "search.sampling.top_p must be more than 0"),
         (vec!["--temperature", "2", "a cat"], 2, "--sample"),
@@ -115,6 +122,23 @@ fn translations_begin_and_hold_what_they_are_asked_to() {
         let told = stderr(zhuyi(&RUNS).arg("translate").args(ONE).args(arguments), code);
         assert!(told.contains(why), "{told}");
     }
+}
+
+/// Where pieces tell whether a space stands before them, a phrase is a word of its own among words with spaces, at the beginning
+/// as in the middle; one that stands there already is not written again.
+#[test]
+fn phrases_keep_their_spaces() {
+    let ask = |extra: &[&str]| translate(&[&["--run", "runs/pieces", "she reads a good book every day"], extra].concat());
+    for beam in ["1", "5"] {
+        let held = ask(&["--must", "漂亮", "--must", "图书馆", "--beam", beam]);
+        let words: Vec<&str> = held.trim().split(' ').collect();
+        assert!(words.contains(&"漂亮") && words.contains(&"图书馆"), "{held}");
+    }
+    let begun = ask(&["--prefix", "漂亮", "--must", "漂亮"]);
+    assert!(begun.starts_with("漂亮") && begun.matches("漂亮").count() == 1, "{begun}");
+    // What is asked for twice, or is part of something else, changes nothing.
+    let phrases = ["--must", "图书馆 里", "--n-best", "5"];
+    assert_eq!(ask(&[&phrases[..], &["--must", "图书馆", "--must", "图书馆 里"]].concat()), ask(&phrases));
 }
 
 #[test]
@@ -160,7 +184,8 @@ fn several_runs_translate_together() {
 #[test]
 fn unknown_words_are_copied_or_looked_up() {
     let few = ["--run", "runs/few", "--replace-unknown"];
-    RUNS.write("lexicon.tsv", "zebra\t斑马\n");
+    // Read as the model reads: in lower case.
+    RUNS.write("lexicon.tsv", "Zebra\t斑马\n");
     RUNS.write(
         "many.txt",
         &format!("{}\n", ["the zebra eats fish", "tom reads the zebra", "she sees a zebra"].join("\n")),
@@ -227,6 +252,7 @@ fn long_lines_keep_their_place() {
     assert!(told.contains("left out"));
     let (code, _, told) = ask("refuse");
     assert!(code == Some(1) && told.contains("sentence 2: 10 tokens, more than search.max_source = 5"), "{told}");
+    assert!(told.contains("(--max-source 10)") && told.contains("(--long cut)"), "{told}");
 }
 
 #[test]
@@ -373,9 +399,20 @@ fn a_reader_may_leave_any_command() {
             .unwrap();
         let mut first = [0; 1];
         child.stdout.take().unwrap().read_exact(&mut first).unwrap();
-        let output = child.wait_with_output().unwrap();
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert!(!told.contains("panic") && !told.contains("Broken pipe"), "{arguments:?}: {told}");
-        assert!([Some(0), Some(141)].contains(&output.status.code()), "{arguments:?}: {:?}", output.status);
+        assert_is_quiet(child.wait_with_output().unwrap(), &arguments);
     }
+    // Gone before anything was said.
+    for arguments in [vec!["--help"], vec!["translate", "--help"], vec!["translate", "--run", "runs/one", "a cat"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output =
+            Command::new(super::person::PROGRAM).args(&arguments).current_dir(RUNS.root()).stdout(writer).output();
+        assert_is_quiet(output.unwrap(), &arguments);
+    }
+}
+
+fn assert_is_quiet(output: std::process::Output, arguments: &[&str]) {
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(!told.contains("panic") && !told.contains("Broken pipe"), "{arguments:?}: {told}");
+    assert!([Some(0), Some(141)].contains(&output.status.code()), "{arguments:?}: {:?}", output.status);
 }
