@@ -157,7 +157,7 @@ fn fits(judgement: &Judgement, test: &TestSet) -> bool {
 fn judge(translator: &Translator, test: &TestSet) -> Result<Judgement> {
     let started = Instant::now();
     let translations = translator.translate(&test.sources(), &translator.options(), 0)?;
-    let forced = translator.align(&test.pairs)?;
+    let forced = translator.align(&test.pairs, &translator.options().search, 0)?;
     let told = forced.told(View::default());
     let gold = test.gold.as_ref().filter(|_| translator.has_attention());
     Ok(Judgement {

@@ -28,10 +28,13 @@ pub struct Entry<'a> {
 }
 
 impl LexiconCounts {
-    /// Counts the links of one pair.
+    /// Counts the links of one pair; a word with a tab has no place in a lexicon's lines.
     pub fn add(&mut self, source: &[String], target: &[String], links: &SentenceLinks) {
         for link in links.iter() {
-            if let (Some(source), Some(target)) = (source.get(link.source), target.get(link.target)) {
+            if let (Some(source), Some(target)) = (source.get(link.source), target.get(link.target))
+                && !source.contains('\t')
+                && !target.contains('\t')
+            {
                 *self.0.entry(source.clone()).or_default().entry(target.clone()).or_default() += 1;
             }
         }
@@ -89,6 +92,7 @@ mod tests {
         let links = |text| SentenceLinks::parse(text, 0).unwrap();
         counts.add(&words("the cat"), &words("le chat"), &links("0-0 1-1"));
         counts.add(&words("the cat"), &words("la chatte"), &links("0-0 1-1"));
+        counts.add(&words("a\tb a"), &words("x x\ty"), &links("0-0 1-1"));
         counts.add(&words("the dog"), &words("le chien"), &links("0-0 1-1 7-1"));
         let told: Vec<_> = counts.entries().map(|it| (it.source, it.target, it.count)).collect();
         assert_eq!(told, [("cat", "chat", 1), ("dog", "chien", 1), ("the", "le", 2)]);

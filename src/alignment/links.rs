@@ -68,6 +68,11 @@ impl SentenceLinks {
         Self(self.0.iter().map(|(link, sure)| (Link::new(link.target, link.source), *sure)).collect())
     }
 
+    /// As they are written, words counted from `base` (0 or 1).
+    pub fn counted_from(&self, base: usize) -> impl fmt::Display + '_ {
+        Counted(self, base)
+    }
+
     /// Parses one line, its words counted from `base` (0 or 1).
     ///
     /// # Errors
@@ -91,9 +96,19 @@ impl FromIterator<Link> for SentenceLinks {
 
 impl fmt::Display for SentenceLinks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, (link, sure)) in self.0.iter().enumerate() {
+        Counted(self, 0).fmt(f)
+    }
+}
+
+/// Links as they are written, words counted from a base.
+struct Counted<'a>(&'a SentenceLinks, usize);
+
+impl fmt::Display for Counted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(links, base) = self;
+        for (i, (link, sure)) in links.0.iter().enumerate() {
             let (space, kind) = (if i > 0 { " " } else { "" }, if *sure { '-' } else { 'p' });
-            write!(f, "{space}{}{kind}{}", link.source, link.target)?;
+            write!(f, "{space}{}{kind}{}", link.source + base, link.target + base)?;
         }
         Ok(())
     }
@@ -162,7 +177,8 @@ mod tests {
         assert_eq!(links.to_string(), "0-0 1-2 3p0");
         assert_eq!(links.sure().count(), 2);
         assert_eq!(links.reversed().to_string(), "0-0 0p3 2-1");
-        assert_eq!(SentenceLinks::parse("1-1 2-3", 1).unwrap().to_string(), "0-0 1-2");
+        let from_1 = SentenceLinks::parse("1-1 2p3", 1).unwrap();
+        assert_eq!((from_1.to_string(), from_1.counted_from(1).to_string()), ("0-0 1p2".into(), "1-1 2p3".into()));
         for bad in ["x", "1", "1-", "-1", "1-x", "1--2", "门🙂abc门", "门-🙂", "🙂p门"] {
             assert!(SentenceLinks::parse(bad, 0).unwrap_err().contains(bad));
         }

@@ -2,18 +2,37 @@
 //! the numbers, little-endian).
 
 use super::Alignment;
-use super::zip::Zip;
+use super::zip::{self, Zip};
 use crate::error::Result;
 
-/// The archive: of pair i (from 0) the arrays `weights_i` [target, source], `heads_i` [head, target, source] where there are
-/// several, and its words, `source_i` and `target_i`.
-///
-/// # Errors
-/// More than an archive can hold (4 GiB).
-pub fn archive<'a>(alignments: impl Iterator<Item = &'a Alignment>) -> Result<Vec<u8>> {
-    let mut zip = Zip::default();
-    for (i, alignment) in alignments.enumerate() {
-        let shape = [alignment.weights.len(), alignment.source.len()];
+/// An archive that is being written: of pair i (from 0) the arrays `weights_i` [target, source], `heads_i` [head, target, source]
+/// where there are several, and its words, `source_i` and `target_i`.
+#[derive(Debug, Default)]
+pub struct Archive {
+    zip: Zip,
+    pairs: usize,
+}
+
+impl Archive {
+    /// Refuses more pairs, looked at by so many heads, than an archive can hold.
+    ///
+    /// # Errors
+    /// Says how many it can.
+    pub fn check(pairs: usize, heads: usize) -> Result<()> {
+        let arrays = if heads > 1 { 4 } else { 3 };
+        match pairs.saturating_mul(arrays) > zip::MOST_FILES {
+            true => Err(zip::too_much()),
+            false => Ok(()),
+        }
+    }
+
+    /// Adds the next pair.
+    ///
+    /// # Errors
+    /// More than an archive can hold (4 GiB).
+    pub fn add(&mut self, alignment: &Alignment) -> Result<()> {
+        let (i, shape) = (self.pairs, [alignment.weights.len(), alignment.source.len()]);
+        let zip = &mut self.zip;
         zip.add(&format!("weights_{i}.npy"), &floats(&shape, alignment.weights.iter().flatten()))?;
         if !alignment.heads.is_empty() {
             let shape = [alignment.heads.len(), shape[0], shape[1]];
@@ -21,8 +40,17 @@ pub fn archive<'a>(alignments: impl Iterator<Item = &'a Alignment>) -> Result<Ve
         }
         zip.add(&format!("source_{i}.npy"), &texts(&alignment.source))?;
         zip.add(&format!("target_{i}.npy"), &texts(&alignment.target))?;
+        self.pairs += 1;
+        Ok(())
     }
-    zip.finish()
+
+    /// The whole archive.
+    ///
+    /// # Errors
+    /// As for [`Archive::add`].
+    pub fn finish(self) -> Result<Vec<u8>> {
+        self.zip.finish()
+    }
 }
 
 fn floats<'a>(shape: &[usize], values: impl Iterator<Item = &'a f32>) -> Vec<u8> {
@@ -81,12 +109,17 @@ mod tests {
             weights: vec![vec![1.0], vec![0.5]],
             heads: vec![vec![vec![1.0], vec![0.0]]; 2],
         };
-        let bytes = archive([&alignment, &Alignment::default()].into_iter()).unwrap();
+        let mut archive = Archive::default();
+        archive.add(&alignment).unwrap();
+        archive.add(&Alignment::default()).unwrap();
+        let bytes = archive.finish().unwrap();
         let text = String::from_utf8_lossy(&bytes);
         for name in ["heads_0", "source_0", "source_1", "target_0", "target_1", "weights_0", "weights_1"] {
             // Once before the array, once in the list at the end.
             assert_eq!(text.matches(&format!("{name}.npy")).count(), 2, "{name}");
         }
         assert!(!text.contains("heads_1"));
+        assert!(Archive::check(21_845, 1).is_ok() && Archive::check(21_846, 1).is_err());
+        assert!(Archive::check(16_384, 4).is_err());
     }
 }

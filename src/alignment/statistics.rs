@@ -29,9 +29,10 @@ pub struct Statistics {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pattern {
-    /// Peaks are within a tenth of the source, or one word, of the diagonal, on average.
+    /// Peaks are within a tenth of the source, or one word, of the diagonal, on average, and go on as the target does (where
+    /// there is more than one).
     Diagonal,
-    /// They are not, but each is within two words of the one before, on average.
+    /// They do not, but each is within two words of the one before, on average.
     Local,
     /// They jump.
     LongRange,
@@ -65,8 +66,10 @@ impl Statistics {
         let diagonal_distance = mean(&distance);
         let steps = peaks.windows(2).map(|pair| pair[0].source.abs_diff(pair[1].source) as f64);
         let step = steps.sum::<f64>() / (n - 1.0).max(1.0);
+        let monotonicity = kendall(&peaks);
+        let goes_on = peaks.len() == 1 || monotonicity.is_some_and(|tau| tau > 0.0);
         let pattern = match () {
-            () if diagonal_distance <= NEAR.max(1.0 / sources as f64) => Pattern::Diagonal,
+            () if goes_on && diagonal_distance <= NEAR.max(1.0 / sources as f64) => Pattern::Diagonal,
             () if step <= STEP => Pattern::Local,
             () => Pattern::LongRange,
         };
@@ -74,7 +77,7 @@ impl Statistics {
             words: peaks.len(),
             entropy: mean(&|peak| entropy(&alignment.weights[peak.target])),
             peak: mean(&|peak| f64::from(peak.weight)),
-            monotonicity: kendall(&peaks),
+            monotonicity,
             coverage: coverage(alignment),
             diagonal_distance,
             pattern,
@@ -192,6 +195,15 @@ mod tests {
         assert_eq!((backward.monotonicity, backward.pattern), (Some(-1.0), Pattern::Local));
         // |3 − 0| and |2 − 1| quarters, twice.
         assert!((backward.diagonal_distance - 0.5).abs() < 1e-12);
+        // Of two or three words all are near the diagonal: their order tells.
+        assert_eq!(
+            [of(&[1, 0], 2).pattern, of(&[2, 1, 0], 3).pattern, of(&[1, 1, 1], 3).pattern],
+            [Pattern::Local; 3]
+        );
+        assert_eq!(
+            [of(&[0, 1], 2).pattern, of(&[1, 2, 2], 3).pattern, of(&[0], 1).pattern],
+            [Pattern::Diagonal; 3]
+        );
         let jumping = of(&[9, 0, 8, 1, 7, 2], 10);
         assert_eq!(jumping.pattern, Pattern::LongRange);
     }
@@ -214,6 +226,6 @@ mod tests {
         assert_eq!(Statistics::of(&Alignment::default()), None);
         assert_eq!(Summary::of(&[]), None);
         let summary = Summary::of(&[of(&[0, 1, 2, 3], 4), of(&[1, 1], 2)]).unwrap();
-        assert_eq!((summary.words, summary.patterns[0], summary.monotonicity), (6, 2, Some(1.0)));
+        assert_eq!((summary.words, summary.patterns, summary.monotonicity), (6, [1, 1, 0], Some(1.0)));
     }
 }

@@ -11,6 +11,9 @@ pub(super) struct Zip {
     files: u16,
 }
 
+/// The most files.
+pub(super) const MOST_FILES: usize = u16::MAX as usize;
+
 /// The version that is needed to read it: 2.0. Names are UTF-8 (bit 11), nothing is compressed (0).
 const TOLD: [u16; 3] = [20, 1 << 11, 0];
 /// Midnight of the first day that the format knows: when it was made is no part of an alignment.
@@ -55,7 +58,8 @@ fn size(bytes: usize) -> Result<u32> {
     u32::try_from(bytes).map_err(|_| too_much())
 }
 
-fn too_much() -> Error {
+/// Why so much can't be put together.
+pub(super) fn too_much() -> Error {
     Error::Usage(
         "an archive holds at most 65,535 arrays and 4 GiB: align fewer pairs at once, or take --format json"
             .into(),

@@ -7,6 +7,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::output::{is_quiet, note};
 use super::progress::PLAIN_EVERY;
+use zhuyi::ranks::Ranks;
+use zhuyi::translator::Translator;
 
 /// Sentences of a file, some of them done.
 pub(super) struct Counter {
@@ -17,6 +19,12 @@ pub(super) struct Counter {
 }
 
 impl Counter {
+    /// How many sentences are worth a word: enough for every core to have whole batches, of like length.
+    pub fn batch(translator: &Translator, ranks: &Ranks) -> usize {
+        let cores = rayon::current_num_threads() * ranks.size();
+        translator.options().search.batch.saturating_mul(16 * cores)
+    }
+
     /// Of so many sentences.
     pub fn new(total: usize) -> Self {
         let style = ProgressStyle::with_template("{bar:24} {pos}/{len} sentences  {per_sec}  {eta} left");

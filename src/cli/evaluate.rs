@@ -5,18 +5,17 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::ensemble::EnsembleArgs;
-use super::evaluated::{Aligned, answer, report, told};
-use super::output::{print, print_json, warn};
+use super::evaluated::{report, told};
+use super::judging::Work;
+use super::output::{check_folder, print, print_json, warn};
 use super::searching::SearchArgs;
-use super::{Format, RUNS, RunArgs, gold};
-use zhuyi::alignment::{Entropy, aer};
+use super::{Format, RUNS, RunArgs};
 use zhuyi::corpus::Pair;
 use zhuyi::corpus::read::{self, Gold};
 use zhuyi::evaluation::{Criteria, Test, evaluate, frequencies};
 use zhuyi::metrics::{BleuConfig, ChrfConfig, TerConfig, Tokenization};
 use zhuyi::ranks::Ranks;
 use zhuyi::run::RunDir;
-use zhuyi::translator::Translator;
 use zhuyi::{Error, Result};
 
 /// Score translations.
@@ -29,17 +28,21 @@ use zhuyi::{Error, Result};
   zhuyi evaluate --worst 20 --rare-words --report report.html")]
 pub struct EvaluateArgs {
     /// Sentences to translate, with --reference; with --hypothesis, what that is a translation of
-    #[arg(long, value_name = "FILE", conflicts_with = "tsv")]
-    source: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", conflicts_with = "tsv", requires = "reference")]
+    pub(super) source: Option<PathBuf>,
     /// Their translations by people; several for several references
-    #[arg(long, value_name = "FILE", conflicts_with = "tsv")]
+    #[arg(long, value_name = "FILE", conflicts_with = "tsv", num_args = 1..)]
     reference: Vec<PathBuf>,
     /// Translations to score, instead of a run's
-    #[arg(long, value_name = "FILE", conflicts_with = "tsv", requires = "reference")]
+    #[arg(long, value_name = "FILE", requires = "reference",
+        conflicts_with_all = ["tsv", "device", "without_head", "EnsembleArgs", "SearchArgs"])]
     hypothesis: Option<PathBuf>,
     /// Pairs to translate and score: source TAB reference (TAB gold links)
     #[arg(long, value_name = "FILE")]
-    tsv: Option<PathBuf>,
+    pub(super) tsv: Option<PathBuf>,
+    /// Words in gold links count from this
+    #[arg(long, value_name = "0|1", default_value_t = 0, requires = "tsv", value_parser = clap::value_parser!(u8).range(0..=1))]
+    pub(super) index_base: u8,
     /// Another system's translations of the same sentences: is the difference more than luck?
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
@@ -74,11 +77,11 @@ pub struct EvaluateArgs {
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
     #[command(flatten)]
-    run: RunArgs,
+    pub(super) run: RunArgs,
     #[command(flatten)]
-    ensemble: EnsembleArgs,
+    pub(super) ensemble: EnsembleArgs,
     #[command(flatten)]
-    search: SearchArgs,
+    pub(super) search: SearchArgs,
 }
 
 /// sacreBLEU's switches of TER.
@@ -118,57 +121,60 @@ impl ValueEnum for TokenizeArg {
     }
 }
 
-/// What is judged, and what is known of it beside.
-struct Judged {
-    test: Test,
-    /// Of pairs with gold links, reference forced.
-    aligned: Option<Aligned>,
-    language: Option<String>,
+/// What is judged, before anything is translated.
+pub(super) struct Asked {
+    /// Without translations where a run is to write them.
+    pub test: Test,
+    pub language: Option<String>,
     /// What it is called in a report.
-    name: String,
+    pub name: String,
+    /// What counts its sentences, for messages.
+    pub place: PathBuf,
 }
 
 pub fn run(args: &EvaluateArgs, ranks: &Ranks) -> anyhow::Result<()> {
-    if !args.reference.is_empty() && args.source.is_none() && args.hypothesis.is_none() {
-        return Err(Error::Usage("--reference needs --source or --hypothesis".into()).into());
-    }
-    let mut judged = match &args.hypothesis {
-        Some(path) => given(args, path)?,
-        None => translated(args, ranks)?,
+    args.report.as_deref().map_or(Ok(()), check_folder)?;
+    let (mut asked, work) = match &args.hypothesis {
+        Some(path) => (given(args, path)?, None),
+        None => {
+            let work = Work::open(args, ranks)?;
+            (work.asked(args)?, Some(work))
+        }
     };
+    // All that is to be read is read before anything is translated.
+    if let Some(against) = &args.against {
+        let other = read::lines_of(against)?;
+        read::check_equal([&asked.place, against], [asked.test.references[0].len(), other.len()])?;
+        asked.test.against = Some(other);
+    }
+    let criteria = args.criteria(&asked);
+    if args.rare_words && ranks.leads() {
+        asked.test.frequencies = Some(args.frequencies(&criteria.bleu)?);
+    }
+    if let Some(work) = &work {
+        work.translate(&mut asked.test, ranks)?;
+    }
     if !ranks.leads() {
         return Ok(());
     }
-    let criteria = args.criteria(&judged);
-    if args.rare_words {
-        judged.test.frequencies = Some(args.frequencies(&criteria.bleu)?);
-    }
-    if let Some(against) = &args.against {
-        let other = read::lines_of(against)?;
-        read::check_equal(
-            [args.hypothesis.as_deref().unwrap_or(Path::new("the test set")), against],
-            [judged.test.hypotheses.len(), other.len()],
-        )?;
-        judged.test.against = Some(other);
-    }
-    let evaluation = evaluate(&judged.test, &criteria);
-    let answer = answer(&evaluation, judged.aligned.as_ref())?;
+    let evaluation = evaluate(&asked.test, &criteria);
     evaluation.warnings.iter().for_each(|warning| warn(warning));
+    let answer = serde_json::to_value(&evaluation)?;
     if let Some(path) = &args.report {
-        report(path, &evaluation, &answer, &judged.name)?;
+        report(path, &evaluation, &answer, &asked.name)?;
     }
     match args.format {
         Format::Json => print_json(&answer),
-        Format::Text => print(&told(&evaluation, judged.aligned.as_ref())),
+        Format::Text => print(&told(&evaluation)),
     }
 }
 
 impl EvaluateArgs {
-    fn criteria(&self, judged: &Judged) -> Criteria {
-        let language = self.target_language.clone().or_else(|| judged.language.clone());
+    fn criteria(&self, asked: &Asked) -> Criteria {
+        let language = self.target_language.clone().or_else(|| asked.language.clone());
         let tokenization = match self.tokenize {
             Some(tokenize) => tokenize.0,
-            None => Tokenization::choose(language.as_deref(), &judged.test.references[0]),
+            None => Tokenization::choose(language.as_deref(), &asked.test.references[0]),
         };
         let (lowercase, effective_order) = (self.lowercase, self.effective_order);
         Criteria {
@@ -202,8 +208,7 @@ impl EvaluateArgs {
 }
 
 /// Hypotheses from a file.
-fn given(args: &EvaluateArgs, path: &Path) -> Result<Judged> {
-    args.run.check_no_heads("--hypothesis")?;
+fn given(args: &EvaluateArgs, path: &Path) -> Result<Asked> {
     let hypotheses = read::lines_of(path)?;
     let references = references(args, path, hypotheses.len())?;
     let sources = args.source.as_deref().map(read::lines_of).transpose()?;
@@ -213,74 +218,11 @@ fn given(args: &EvaluateArgs, path: &Path) -> Result<Judged> {
     let run = args.run.run.as_deref().map(|run| RunDir::find(Some(run), Path::new(RUNS))).transpose()?;
     let language = run.map(|run| run.read_manifest()).transpose()?.map(|(_, manifest)| manifest.target_language);
     let test = Test { sources, references, hypotheses, ..Test::default() };
-    Ok(Judged { test, aligned: None, language, name: path.display().to_string() })
+    Ok(Asked { test, language, name: path.display().to_string(), place: path.to_path_buf() })
 }
 
-/// Hypotheses from a run.
-fn translated(args: &EvaluateArgs, ranks: &Ranks) -> Result<Judged> {
-    let translator = args.ensemble.open(&args.run, ranks)?;
-    let (pairs, references) = match (&args.source, &args.tsv) {
-        (Some(source), _) => {
-            let sources = read::lines_of(source)?;
-            if args.reference.is_empty() {
-                return Err(Error::Usage("--source needs --reference".into()));
-            }
-            let references = references(args, source, sources.len())?;
-            let pairs = sources.into_iter().map(|source| Pair { source, ..Pair::default() }).collect();
-            (pairs, references)
-        }
-        (None, tsv) => {
-            let pairs = test_pairs(tsv.as_deref(), &translator)?;
-            let references = pairs.iter().map(|pair: &Pair| pair.target.clone()).collect();
-            (pairs, vec![references])
-        }
-    };
-    let mut options = translator.options();
-    options.search = args.search.over(&translator)?;
-    let sources: Vec<&str> = pairs.iter().map(|pair| pair.source.as_str()).collect();
-    let best = translator.translate(&sources, &options, 0)?.into_iter().map(|mut it| it.hypotheses.swap_remove(0));
-    let (hypotheses, alignments) = best.map(|best| (best.translation, best.alignment)).unzip();
-    let aligned = aligned(&translator, &pairs, args.tsv.as_deref().unwrap_or(Path::new("test data")))?;
-    let sources = Some(pairs.into_iter().map(|pair| pair.source).collect());
-    let run = translator.run();
-    Ok(Judged {
-        test: Test { sources, references, hypotheses, alignments, ..Test::default() },
-        aligned,
-        language: Some(run.manifest.target_language.clone()),
-        name: run.dir.path().display().to_string(),
-    })
-}
-
-/// Pairs of a TSV, or of the run's own test data.
-fn test_pairs(tsv: Option<&Path>, translator: &Translator) -> Result<Vec<Pair>> {
-    let data = &translator.run().config.data;
-    let location = match (tsv, &data.test) {
-        (Some(path), _) => return read::tsv(path, Gold::ThirdColumn { base: 0 })?.collect(),
-        (None, Some(location)) => location,
-        (None, None) => {
-            return Err(Error::Usage(
-                "this run names no test data (data.test): give --source and --reference, or --tsv".into(),
-            ));
-        }
-    };
-    // Only what we write is known to have links in its third column; elsewhere it may hold anything.
-    let gold = if location.is_made() { Gold::ThirdColumn { base: 0 } } else { Gold::Ignored };
-    data.read(location, gold)
-}
-
-/// Where the model looks, reference forced, where there are gold links.
-fn aligned(translator: &Translator, pairs: &[Pair], place: &Path) -> Result<Option<Aligned>> {
-    let (Some(gold), true) = (gold::of_pairs(place, pairs, 0)?, translator.has_attention()) else {
-        return Ok(None);
-    };
-    let found = translator.align(pairs)?;
-    Ok(Some(Aligned {
-        links: aer::sum(found.error_rates(&gold)),
-        entropy: found.entropies().into_iter().sum::<Entropy>().mean(),
-    }))
-}
-
-fn references(args: &EvaluateArgs, other: &Path, count: usize) -> Result<Vec<Vec<String>>> {
+/// Each stream of references, as long as the other file.
+pub(super) fn references(args: &EvaluateArgs, other: &Path, count: usize) -> Result<Vec<Vec<String>>> {
     args.reference
         .iter()
         .map(|path| {

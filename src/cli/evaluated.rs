@@ -1,39 +1,23 @@
-//! How an evaluation is told: to programs, in a report, to people.
+//! How an evaluation is told: in a report, and to people.
 
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::links::scores_and_floor;
 use super::output::note;
-use zhuyi::alignment::AlignmentErrorRate;
 use zhuyi::evaluation::Evaluation;
-use zhuyi::evaluation::report::{About, markdown, page};
+use zhuyi::evaluation::report::{About, markdown, page, range};
 use zhuyi::plot::terminal;
 use zhuyi::run::write_whole;
-use zhuyi::{Error, Result};
-
-/// Where a model looks while it writes references that have gold links.
-pub(super) struct Aligned {
-    /// How well its links agree, and the floor.
-    pub links: [AlignmentErrorRate; 2],
-    /// The mean entropy of its weights over the pieces of the source and its end, in nats.
-    pub entropy: Option<f64>,
-}
-
-/// What programs are told.
-pub(super) fn answer(evaluation: &Evaluation, aligned: Option<&Aligned>) -> Result<Value> {
-    let mut answer = serde_json::to_value(evaluation).map_err(|why| Error::Model(why.to_string()))?;
-    if let Some(Aligned { links: [links, floor], entropy }) = aligned {
-        answer["alignment"] = scores_and_floor(links, floor);
-        answer["alignment"]["entropy"] = json!(entropy);
-    }
-    Ok(answer)
-}
 
 /// Writes a report in the form that its name ends in.
 pub(super) fn report(path: &Path, evaluation: &Evaluation, answer: &Value, name: &str) -> anyhow::Result<()> {
-    let command = std::env::args().skip(1).map(quoted).collect::<Vec<_>>().join(" ");
+    // What is no text is told as well as it can be.
+    let command = std::env::args_os()
+        .skip(1)
+        .map(|argument| quoted(&argument.to_string_lossy()))
+        .collect::<Vec<_>>()
+        .join(" ");
     let about = About { title: format!("Evaluation of {name}"), command: format!("zhuyi {command}") };
     let text = match path.extension().and_then(|extension| extension.to_str()) {
         Some("md") => markdown(evaluation, &about),
@@ -46,16 +30,16 @@ pub(super) fn report(path: &Path, evaluation: &Evaluation, answer: &Value, name:
 }
 
 /// An argument as a shell takes it.
-fn quoted(argument: String) -> String {
+fn quoted(argument: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
     if !argument.is_empty() && argument.chars().all(plain) {
-        return argument;
+        return argument.to_owned();
     }
     format!("'{}'", argument.replace('\'', "'\\''"))
 }
 
 /// Scores as people read them.
-pub(super) fn told(evaluation: &Evaluation, aligned: Option<&Aligned>) -> String {
+pub(super) fn told(evaluation: &Evaluation) -> String {
     let it = &evaluation.scores;
     let mut told = format!(
         "{} sentences\nBLEU    {:.2}  {}\nchrF2   {:.2}  {}\nchrF2++ {:.2}  {}\nTER     {:.2}  {}\nexact   {:.1} %\nlength  {:.3} of \
@@ -72,29 +56,26 @@ pub(super) fn told(evaluation: &Evaluation, aligned: Option<&Aligned>) -> String
         100.0 * it.exact_match,
         it.length_ratio
     );
-    if let Some(Aligned { links: [links, floor], entropy }) = aligned {
+    if let Some(linked) = &evaluation.linked {
         told += &format!(
             "\nAER     {:.4}  reference forced; a perfect aligner of one link a target word: {:.4}",
-            links.aer(),
-            floor.aer()
+            linked.aer, linked.floor
         );
-        if let Some(entropy) = entropy {
+        if let Some(entropy) = linked.entropy {
             told += &format!("\nentropy {entropy:.3} nats a row of weights");
         }
     }
     for bucket in &evaluation.by_length {
-        let to = bucket.to.map_or("…".into(), |to| to.to_string());
-        told += &format!(
-            "\n  {:>2}–{to:<3} source words: {:>5} sentences, BLEU {:.2}",
-            bucket.from, bucket.sentences, bucket.bleu
-        );
+        let words = range(bucket.from, bucket.to);
+        told +=
+            &format!("\n  {words:<10} source words: {:>5} sentences, BLEU {:.2}", bucket.sentences, bucket.bleu);
     }
     for bucket in &evaluation.rare_words {
-        let to = bucket.to.map_or("…".into(), |to| to.to_string());
+        let times = range(bucket.from, bucket.to);
         let f1 = bucket.f1.map_or("–".into(), |f1| format!("{:.1} %", 100.0 * f1));
         told += &format!(
-            "\n  {:>4}–{to:<4} times in training: {:>6} words in the references, {:>6} written, {:>6} right, F1 {f1}",
-            bucket.from, bucket.references, bucket.hypotheses, bucket.right
+            "\n  {times:<12} times in training: {:>6} words in the references, {:>6} written, {:>6} right, F1 {f1}",
+            bucket.references, bucket.hypotheses, bucket.right
         );
     }
     told + &told_against(evaluation) + &told_worst(evaluation)

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::output::warn;
 use zhuyi::alignment::{SentenceLinks, links};
-use zhuyi::corpus::links::check_spaces;
+use zhuyi::corpus::links::{check_spaces, slipping};
 use zhuyi::corpus::{Pair, read};
 use zhuyi::{Error, Result};
 
@@ -34,6 +34,19 @@ pub fn of_file(path: &Path, place: &Path, pairs: &[Pair], base: usize) -> Result
     }
     pairs.iter().try_for_each(|pair| check_spaces(place, pair.line, pair))?;
     Ok(gold)
+}
+
+/// Warns of pairs whose links will not be where other tools look for them.
+pub fn warn_slipping(place: &Path, pairs: &[Pair]) {
+    let mut slipping = pairs.iter().filter_map(|pair| Some((pair.line, slipping(pair)?)));
+    if let Some((line, side)) = slipping.next() {
+        warn(&format!(
+            "{}:{line}: a space other than U+0020 inside the {side}: links count words at it, other tools may not (so do {} \
+             further lines)",
+            place.display(),
+            slipping.count()
+        ));
+    }
 }
 
 /// A file of links.

@@ -16,7 +16,8 @@ use zhuyi::{Error, Result};
 #[command(next_help_heading = "Links without a model")]
 pub(super) struct LinksArgs {
     /// Links to score against --gold, or to put together with --reverse-links
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["plot", "threshold", "head", "step", "best_head", "statistics",
+        "learn_lexicon", "output", "level", "ends", "run", "device", "without_head", "reverse_run"])]
     pub links: Option<PathBuf>,
     /// Links of the same pairs by a system of the other direction, target–source
     #[arg(long, value_name = "FILE", requires = "links")]
@@ -33,9 +34,9 @@ pub(super) struct SymmetryArgs {
     /// How links of both directions are put together [default: grow-diag-final-and]
     #[arg(long, value_name = "HOW", value_parser = clap::builder::EnumValueParser::<SymmetryArg>::new())]
     symmetrize: Option<SymmetryArg>,
-    /// When growing adds a link: where either of its words has none yet (Koehn), or both
-    #[arg(long, value_enum, default_value = "either")]
-    grow: GrowArg,
+    /// When growing adds a link: where either of its words has none yet (Koehn), or both [default: either]
+    #[arg(long, value_enum)]
+    grow: Option<GrowArg>,
 }
 
 /// [`Symmetry`] for clap.
@@ -64,14 +65,14 @@ enum GrowArg {
 impl SymmetryArgs {
     /// Whether anything was asked for.
     pub fn is_given(&self) -> bool {
-        self.symmetrize.is_some()
+        self.symmetrize.is_some() || self.grow.is_some()
     }
 
     /// Both directions' links, source–target, made one.
     pub fn apply(&self, forward: &SentenceLinks, backward: &SentenceLinks) -> SentenceLinks {
         let grow = match self.grow {
-            GrowArg::Either => Grow::Either,
-            GrowArg::Both => Grow::Both,
+            None | Some(GrowArg::Either) => Grow::Either,
+            Some(GrowArg::Both) => Grow::Both,
         };
         self.symmetrize.map_or(Symmetry::GrowDiagFinalAnd, |symmetry| symmetry.0).apply(forward, backward, grow)
     }
@@ -84,7 +85,7 @@ impl LinksArgs {
         links: &Path,
         symmetry: &SymmetryArgs,
         gold: Option<&Path>,
-        base: usize,
+        [base, gold_base]: [usize; 2],
         json: bool,
     ) -> anyhow::Result<()> {
         let system = self.system(links, symmetry, base)?;
@@ -92,9 +93,12 @@ impl LinksArgs {
             if self.reverse_links.is_none() {
                 return Err(Error::Usage("--links needs --gold to score, or --reverse-links".into()).into());
             }
-            return system.iter().try_for_each(|links| print(&links.to_string()));
+            return system.iter().try_for_each(|links| match json {
+                true => print_json(&json!({ "links": links.counted_from(base).to_string() })),
+                false => print(&links.counted_from(base).to_string()),
+            });
         };
-        let gold_links = gold::read_links(gold, base)?;
+        let gold_links = gold::read_links(gold, gold_base)?;
         read::check_equal([links, gold], [system.len(), gold_links.len()])?;
         let counts =
             system.iter().zip(&gold_links).map(|(system, gold)| AlignmentErrorRate::of(system, gold)).sum();
@@ -105,19 +109,19 @@ impl LinksArgs {
     }
 
     fn system(&self, links: &Path, symmetry: &SymmetryArgs, base: usize) -> Result<Vec<SentenceLinks>> {
+        if symmetry.is_given() && self.reverse_links.is_none() {
+            return Err(Error::Usage(
+                "--symmetrize and --grow need links of both directions: add --reverse-links".into(),
+            ));
+        }
         let oriented = |links: SentenceLinks| if self.reversed { links.reversed() } else { links };
         let forward: Vec<SentenceLinks> = gold::read_links(links, base)?.into_iter().map(oriented).collect();
-        let Some(reverse) = &self.reverse_links else {
-            if symmetry.is_given() {
-                return Err(Error::Usage(
-                    "--symmetrize needs links of both directions: add --reverse-links".into(),
-                ));
-            }
-            return Ok(forward);
-        };
+        let Some(reverse) = &self.reverse_links else { return Ok(forward) };
         let backward = gold::read_links(reverse, base)?;
         read::check_equal([links, reverse], [forward.len(), backward.len()])?;
-        if forward.iter().zip(&backward).all(|(forward, backward)| !forward.is_empty() && forward == backward) {
+        // Where words follow each other alike, both directions have the same links.
+        let turned = || forward.iter().any(|links| *links != links.reversed());
+        if forward == backward && turned() {
             note("every line of --reverse-links is that of --links: is it target–source, of the other direction?");
         }
         Ok(forward

@@ -15,6 +15,7 @@ mod evaluate;
 mod evaluated;
 mod generate;
 mod gold;
+mod judging;
 mod language;
 mod lesson;
 mod lines;
@@ -161,16 +162,6 @@ impl RunArgs {
     /// The same device, for another run's whole model.
     fn other(&self) -> Self {
         Self { run: None, without_head: Vec::new(), device: DeviceArgs { device: self.device.device.clone() } }
-    }
-
-    /// Refuses to switch heads off where no model looks.
-    fn check_no_heads(&self, flag: &str) -> Result<()> {
-        if self.without_head.is_empty() {
-            return Ok(());
-        }
-        Err(Error::Usage(format!(
-            "--without-head is for a run's model, and with {flag} none is used: leave one out"
-        )))
     }
 
     /// The run's model, which all ranks ask together.

@@ -2,9 +2,12 @@
 
 use std::fmt;
 use std::io::{self, Write};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::{AnsiColor, Style};
+
+use zhuyi::{Error, Result};
 
 /// Standard output; written line by line, colours left out where nobody sees them.
 pub fn stdout() -> anstream::AutoStream<io::StdoutLock<'static>> {
@@ -82,6 +85,18 @@ pub fn note(message: &str) {
     }
     // Nowhere to tell it if this fails.
     let _ = writeln!(anstream::stderr().lock(), "{message}");
+}
+
+/// Refuses a file to write whose folder is not there, before the work whose result it is to hold.
+///
+/// # Errors
+/// Names the folder.
+pub fn check_folder(path: &Path) -> Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match folder.is_dir() {
+        true => Ok(()),
+        false => Err(Error::Usage(format!("{}: no folder {}: make it first", path.display(), folder.display()))),
+    }
 }
 
 /// Whether an error means that the reader of our output has gone.

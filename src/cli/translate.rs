@@ -19,7 +19,7 @@ use zhuyi::alignment::Lexicon;
 use zhuyi::corpus::read;
 use zhuyi::plot::terminal;
 use zhuyi::ranks::Ranks;
-use zhuyi::search::{Long, MOST_BEAM, Method, Unknown};
+use zhuyi::search::{Long, MOST_BEAM, Method, SearchConfig, Unknown};
 use zhuyi::text::preview;
 use zhuyi::text::words::Level;
 use zhuyi::translator::{Ends, Options, Sentence, TooLong, Translation, Translator};
@@ -88,7 +88,7 @@ pub struct ViewArgs {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum LevelArg {
-    /// Words; the model's pieces for a sentence without spaces
+    /// Words; to look at (not for links) the model's pieces for a sentence without spaces
     Auto,
     /// Words between spaces
     Word,
@@ -253,6 +253,12 @@ fn refuse_same_file(input: &Path, output: &Path) -> Result<()> {
     }
 }
 
+/// Warns of a sentence, which counts from 1, that was too long.
+pub(super) fn told_too_long(number: usize, TooLong { tokens, most }: TooLong, search: &SearchConfig) -> String {
+    let became = if search.long == Long::Skip { "left out" } else { "only its beginning is translated" };
+    format!("sentence {number}: {tokens} tokens are too many ({most} at most), {became}")
+}
+
 /// Tells translations in the form asked for.
 struct Teller<'a> {
     args: &'a TranslateArgs,
@@ -269,16 +275,8 @@ impl Teller<'_> {
             if options.search.unknown == Unknown::Never {
                 self.warn_unknown(&translation.unknown);
             }
-            if let Some(TooLong { tokens, most }) = translation.too_long {
-                let became = if options.search.long == Long::Skip {
-                    "left out"
-                } else {
-                    "only its beginning is translated"
-                };
-                self.warn(&format!(
-                    "sentence {}: {tokens} tokens are too many ({most} at most), {became}",
-                    self.told + 1
-                ));
+            if let Some(too_long) = translation.too_long {
+                self.warn(&told_too_long(self.told + 1, too_long, &options.search));
             }
             match self.args.format {
                 TranslationFormat::Text => self.text(&translation)?,

@@ -8,7 +8,7 @@ use super::{Pair, Pairs};
 use crate::alignment::SentenceLinks;
 use crate::alignment::links::check_bounds;
 use crate::error::{Error, Result};
-use crate::text::normalize::one_line;
+use crate::text::normalize::{one_line, without_breaks};
 
 /// Pairs with the links of a file of Pharaoh lines, words counted from 0: one line a pair. Where pairs are `reversed`, so are the
 /// links, which are those of the files as they are.
@@ -66,21 +66,44 @@ impl Linked {
     }
 }
 
-/// A model reads any white space as a space; links count words between U+0020 only. Where the two differ, links would slip.
+/// Links count words between U+0020 only. A model reads more than that as a space: of sources any white space, of targets what
+/// breaks a line. Where the two differ, links would slip; tells on which side.
+pub fn slipping(pair: &Pair) -> Option<&'static str> {
+    let (source, target) = (one_line(&pair.source), without_breaks(&pair.target));
+    let sides = [("source", words(&source), &pair.source), ("target", words(target.trim()), &pair.target)];
+    sides.into_iter().find_map(|(name, read, text)| (read != words(text)).then_some(name))
+}
+
+/// Refuses pairs whose links would slip.
 ///
 /// # Errors
 /// Names the line.
 pub fn check_spaces(path: &Path, line: usize, pair: &Pair) -> Result<()> {
-    if words(&one_line(&pair.source)) == words(&pair.source) {
-        return Ok(());
+    match slipping(pair) {
+        None => Ok(()),
+        Some(side) => {
+            let message = format!("a space other than U+0020 inside the {side} would move its links: replace it");
+            Err(Error::line(path, line, message))
+        }
     }
-    let message = "a space other than U+0020 inside the source would move its links: replace it";
-    Err(Error::line(path, line, message))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn other_spaces_move_links() {
+        let of = |source: &str, target: &str| {
+            slipping(&Pair { source: source.into(), target: target.into(), links: None, line: 1 })
+        };
+        assert_eq!(of("a  b ", " x y"), None);
+        assert_eq!(of("a\u{A0}b", "x"), Some("source"));
+        assert_eq!(of("a b", "x\u{2028}y"), Some("target"));
+        // Targets are read as they are: what does not break a line is part of a word.
+        assert_eq!(of("a b", "« x »\u{A0}?"), None);
+        assert_eq!(of("a b", "x y \u{A0}"), Some("target"));
+    }
 
     #[test]
     fn each_pair_gets_its_line() {

@@ -2,6 +2,7 @@
 //! what looks wrong with the files. [`report`] writes it down.
 
 mod compare;
+mod linked;
 mod rare;
 pub mod report;
 mod scores;
@@ -17,6 +18,7 @@ use crate::metrics::by_length::{LengthBucket, by_length};
 use crate::metrics::{BleuConfig, ChrfConfig, TerConfig};
 
 pub use compare::{Compared, Comparison};
+pub use linked::Linked;
 pub use rare::{FrequencyBucket, frequencies};
 pub use scores::Scores;
 pub use worst::Sentence;
@@ -32,6 +34,8 @@ pub struct Test {
     pub hypotheses: Vec<String>,
     /// Where a model looked while it wrote each; none where that is not known.
     pub alignments: Vec<Alignment>,
+    /// How its links agree with gold ones while it writes the references; none where there are no gold ones.
+    pub linked: Option<Linked>,
     /// Another system's translations of the same sentences, which these are compared with.
     pub against: Option<Vec<String>>,
     /// How often words occur in the training data's targets, cut as for BLEU; none where that is not asked for.
@@ -57,6 +61,9 @@ pub struct Evaluation {
     /// The scores of all sentences.
     #[serde(flatten)]
     pub scores: Scores,
+    /// Where a model looks while it writes references that have gold links.
+    #[serde(rename = "alignment", skip_serializing_if = "Option::is_none")]
+    pub linked: Option<Linked>,
     /// BLEU by the length of the source; empty where that is not known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by_length: Vec<LengthBucket>,
@@ -92,6 +99,7 @@ pub fn evaluate(test: &Test, criteria: &Criteria) -> Evaluation {
     let lengths = |sources: &Vec<String>| by_length(&criteria.bleu, sources, &counts.bleu, test.references.len());
     Evaluation {
         scores: counts.scores(test, criteria),
+        linked: test.linked,
         by_length: test.sources.as_ref().map(lengths).unwrap_or_default(),
         rare_words: test
             .frequencies

@@ -22,7 +22,7 @@ pub struct Scores {
     pub ter: Ter,
     /// The share of sentences that are exactly a reference.
     pub exact_match: f64,
-    /// Words of the hypotheses for each word of the references, as BLEU counts them.
+    /// Words of the hypotheses for each word of the references, as BLEU counts them; 0 where those have none, as sacreBLEU says.
     pub length_ratio: f64,
 }
 
@@ -61,7 +61,7 @@ impl Counts {
     pub fn scores(&self, test: &Test, criteria: &Criteria) -> Scores {
         let n = test.references.len();
         let bleu = criteria.bleu.score(&criteria.bleu.sum(&self.bleu), n);
-        let length_ratio = if bleu.ref_len == 0 { 1.0 } else { bleu.sys_len as f64 / bleu.ref_len as f64 };
+        let length_ratio = if bleu.ref_len == 0 { 0.0 } else { bleu.sys_len as f64 / bleu.ref_len as f64 };
         Scores {
             sentences: test.hypotheses.len(),
             length_ratio,

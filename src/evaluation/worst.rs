@@ -37,7 +37,8 @@ impl Sentence {
     }
 }
 
-/// As many sentences as are asked for, those with the lowest BLEU first, of equals those with the lower chrF2.
+/// As many sentences as are asked for, those with the lowest BLEU first, of equals those with the lower chrF2. What is a
+/// reference, word for word, is none of them.
 pub(super) fn worst(test: &Test, criteria: &Criteria, counts: &Counts) -> Vec<Sentence> {
     if criteria.worst == 0 {
         return Vec::new();
@@ -45,7 +46,9 @@ pub(super) fn worst(test: &Test, criteria: &Criteria, counts: &Counts) -> Vec<Se
     let (bleu, n) = (BleuConfig { effective_order: true, ..criteria.bleu.clone() }, test.references.len());
     let score =
         |id: usize| (bleu.score(&counts.bleu[id], n).score, criteria.chrf.score(&counts.chrf[id], n).score, id);
-    let mut scored: Vec<(f64, f64, usize)> = (0..test.hypotheses.len()).map(score).collect();
+    let is_reference = |id: &usize| test.of(*id).contains(&test.hypotheses[*id].as_str());
+    let wrong = (0..test.hypotheses.len()).filter(|id| !is_reference(id));
+    let mut scored: Vec<(f64, f64, usize)> = wrong.map(score).collect();
     scored.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
     let told = |(bleu, chrf, id): (f64, f64, usize)| Sentence {
         id,
@@ -68,7 +71,7 @@ mod tests {
         let reference = ["a b c d", "a b c d", "a b c d"].map(str::to_owned).to_vec();
         let hypotheses = ["a b c d", "", "a b x d"].map(str::to_owned).to_vec();
         let test = Test { hypotheses, references: vec![reference], ..Test::default() };
-        let criteria = Criteria { worst: 2, ..Criteria::default() };
+        let criteria = Criteria { worst: 3, ..Criteria::default() };
         let told = worst(&test, &criteria, &Counts::of(&test.hypotheses, &test, &criteria));
         assert_eq!(told.iter().map(|it| it.id).collect::<Vec<_>>(), [1, 2]);
         assert_eq!(told[0].bleu, 0.0);

@@ -135,7 +135,8 @@ fn estimate(score: f64, mut scores: Vec<f64>) -> Estimate {
 }
 
 fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
+    // An empty sum of floating-point numbers is −0.
+    values.iter().fold(0.0, |sum, value| sum + value) / values.len().max(1) as f64
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use super::seq2seq::Seq2Seq;
 use crate::error::{Error, Result};
 use crate::kernels::{Precision, cores};
 use crate::search::{
-    Ensemble, Forced, Hypothesis, MOST_LIVE, Method, Mix, Phrase, Request, SearchConfig, Task, Unknown, beam_search,
-    forced, sample,
+    Ensemble, Forced, Hypothesis, MOST_LIVE, Method, Mix, Phrase, Request, SearchConfig, Task, Unknown,
+    beam_search, forced, sample,
 };
 use crate::text::{BOS, PAD, UNK};
 

@@ -18,7 +18,8 @@ impl<F: Fn(usize, &[usize]) -> Vec<f32>> Stepper for Made<F> {
             tokens.push(token);
             log_probs.extend((self.1)(*sentence, &tokens[1..]).into_iter().map(f32::ln));
         }
-        let attention = state.iter().map(|(sentence, tokens)| Look::single(look(*sentence, &tokens[1..]))).collect();
+        let attention =
+            state.iter().map(|(sentence, tokens)| Look::single(look(*sentence, &tokens[1..]))).collect();
         Step { log_probs: LogProbs::given(log_probs, self.0), attention, state }
     }
 

@@ -75,13 +75,7 @@ impl<'a> Lanes<'a> {
     }
 
     /// A beam's best ways to go on, best first; `taken` are the tokens that the beams before it have taken in this step.
-    pub fn candidates(
-        &self,
-        lane: usize,
-        open: &[Open<'_>],
-        said: &Said<'_>,
-        taken: &[usize],
-    ) -> Vec<Candidate> {
+    pub fn candidates(&self, lane: usize, open: &[Open<'_>], said: &Said<'_>, taken: &[usize]) -> Vec<Candidate> {
         let (width, cost) = match self {
             Self::Groups { width, diversity, .. } => (*width, *diversity),
             Self::One { width } | Self::Grid { width, .. } => (*width, 0.0),

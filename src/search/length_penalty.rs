@@ -59,7 +59,8 @@ impl FromStr for LengthPenalty {
             ("reward", Some(gamma)) => Ok(Self::Reward(gamma)),
             _ => {
                 let (least, most) = (NUMBERS.start(), NUMBERS.end());
-                let message = "write none, mean, mean:ALPHA, gnmt, gnmt:ALPHA, reward or reward:GAMMA, the number from";
+                let message =
+                    "write none, mean, mean:ALPHA, gnmt, gnmt:ALPHA, reward or reward:GAMMA, the number from";
                 Err(format!("{message} {least} to {most}"))
             }
         }

@@ -1,7 +1,7 @@
 //! Given translations, reference forced.
 
 use super::source::Source;
-use super::{Ends, Rendered, StepOf, Translator, View, blank};
+use super::{Ends, Rendered, StepOf, TooLong, Translator, View, blank};
 use crate::alignment::{AlignmentErrorRate, Entropy, SentenceLinks};
 use crate::corpus::Pair;
 use crate::error::Result;
@@ -31,30 +31,33 @@ pub struct Judged {
 
 #[derive(Debug)]
 struct AlignedPair {
-    /// Nothing for a blank source, which the model is not asked about.
+    /// Nothing for a blank source, which the model is not asked about, and for one that is too long.
     found: Option<(Source, Forced)>,
     target: Encoded,
     translation: String,
+    too_long: Option<TooLong>,
 }
 
 impl Translator {
-    /// Scores given translations, reference forced, with where the model looks while writing them.
+    /// Scores given translations, reference forced, with where the model looks while writing them; `before` came before these.
+    /// A source that is too long is left out, unless `search` refuses it.
     ///
     /// # Errors
     /// As for [`Translator::translate`].
-    pub fn align(&self, pairs: &[Pair]) -> Result<Aligned<'_>> {
+    pub fn align(&self, pairs: &[Pair], search: &SearchConfig, before: usize) -> Result<Aligned<'_>> {
         let sentences: Vec<&str> = pairs.iter().map(|pair| pair.source.as_str()).collect();
         // Links of half a sentence would be taken for those of all of it.
-        let search = SearchConfig { long: Long::Refuse, ..self.run.config.search.clone() };
-        let read = self.read(&sentences, 0, &search)?;
-        let sources: Vec<Option<Source>> = read.into_iter().map(|reading| reading.source).collect();
+        let long = if search.long == Long::Refuse { Long::Refuse } else { Long::Skip };
+        let read = self.read(&sentences, before, &SearchConfig { long, ..search.clone() })?;
+        let (sources, too_long): (Vec<Option<Source>>, Vec<Option<TooLong>>) =
+            read.into_iter().map(|reading| (reading.source, reading.too_long)).unzip();
         let targets = pairs
             .iter()
             .map(|pair| self.run.target.encode(normalize::without_breaks(&pair.target).trim()))
             .collect::<Result<Vec<_>>>()?;
         let chosen: Vec<(&Source, &Encoded)> =
             sources.iter().zip(&targets).filter_map(|(source, target)| Some((source.as_ref()?, target))).collect();
-        let batch = self.run.config.search.batch;
+        let batch = search.batch;
         let ids = chosen.iter().map(|(source, target)| format!("{:?} {:?}", source.ids, target.ids));
         self.ranks.agree("pairs", || Ok(sha256_of(ids)))?;
         let scored = self.ranks.share(chosen.len(), |mine| {
@@ -63,12 +66,14 @@ impl Translator {
             self.models().score(&sources, &targets, batch)
         })?;
         let mut scored = scored.into_iter();
-        let pairs = sources.into_iter().zip(targets).zip(pairs).map(|((source, target), pair)| AlignedPair {
+        let pair = |(((source, target), too_long), pair): (((Option<Source>, Encoded), _), &Pair)| AlignedPair {
             found: source.and_then(|source| Some((source, scored.next()?))),
             target,
             translation: pair.target.clone(),
-        });
-        Ok(Aligned { translator: self, pairs: pairs.collect() })
+            too_long,
+        };
+        let pairs = sources.into_iter().zip(targets).zip(too_long).zip(pairs).map(pair).collect();
+        Ok(Aligned { translator: self, pairs })
     }
 }
 
@@ -86,30 +91,35 @@ impl Aligned<'_> {
         self.pairs.iter().map(told).collect()
     }
 
+    /// Of each pair, where its source was too long and it was left out.
+    pub fn too_long(&self) -> impl Iterator<Item = Option<TooLong>> {
+        self.pairs.iter().map(|pair| pair.too_long)
+    }
+
     /// How well the links at words of each pair agree with its gold ones, and the best that one link for each target
-    /// word can.
+    /// word can; nothing is counted of pairs that were left out.
     pub fn error_rates(&self, gold: &[SentenceLinks]) -> Vec<[AlignmentErrorRate; 2]> {
         let counts = |(told, gold): (&Rendered, &SentenceLinks)| {
             AlignmentErrorRate::beside_floor(&told.alignment.links(), gold, told.alignment.target.len())
         };
-        self.told(View::WORDS).iter().zip(gold).map(counts).collect()
+        let told = self.told(View::WORDS);
+        let each = told.iter().zip(gold).zip(self.too_long());
+        each.map(|(pair, too_long)| too_long.map_or_else(|| counts(pair), |_| Default::default())).collect()
     }
 
     /// How well the links of each head (from 0), and of their mean, agree with the gold ones, by the look of the step that
-    /// writes a word and by that of the next: the best first.
+    /// writes a word and by that of the next; nothing is counted of pairs that were left out.
     pub fn by_head(&self, gold: &[SentenceLinks]) -> Vec<Judged> {
         let heads = self.translator.heads();
         let each = (heads > 1).then_some(0..heads).into_iter().flatten().map(Some);
         let judge = |(head, step)| {
             let told = self.told(View { head, step, ..View::WORDS });
-            let counts = told.iter().zip(gold);
-            let rate = counts.map(|(told, gold)| AlignmentErrorRate::of(&told.alignment.links(), gold)).sum();
+            let counts = told.iter().zip(gold).zip(self.too_long()).filter(|(_, too_long)| too_long.is_none());
+            let rate = counts.map(|((told, gold), _)| AlignmentErrorRate::of(&told.alignment.links(), gold)).sum();
             Judged { head, step, rate }
         };
         let views = std::iter::once(None).chain(each).flat_map(|head| StepOf::ALL.map(|step| (head, step)));
-        let mut judged: Vec<Judged> = views.map(judge).collect();
-        judged.sort_by(|a, b| a.rate.aer().total_cmp(&b.rate.aer()));
-        judged
+        views.map(judge).collect()
     }
 
     /// How sure attention is in each pair, over the pieces of the source and its end.

@@ -107,7 +107,11 @@ fn translations_begin_and_hold_what_they_are_asked_to() {
         (vec!["--must", "斑马", "a cat"], 1, "sentence 1: a translation can't be made to hold `斑马`"),
         (vec!["--input", "in.txt", "--must-file", "short.txt"], 1, "short.txt: 1 lines for 3 sentences"),
         (vec!["--must-file", "must.txt", "a cat"], 1, "must.txt: 3 lines for 1 sentences"),
-        (vec!["--must", &"漂亮 ".repeat(2000), "a cat"], 1, "have 2000 tokens, and with a beam of 5 there may be 1999"),
+        (
+            vec!["--must", &"漂亮 ".repeat(2000), "a cat"],
+            1,
+            "have 2000 tokens, and with a beam of 5 there may be 1999",
+        ),
         (vec!["--diversity", "1", "a cat"], 2, "--diversity is between groups, and there is one: add --groups"),
         (vec!["--sample", "--beam", "3", "a cat"], 2, "'--sample' cannot be used with '--beam <N>'"),
         (vec!["--n-best", "2", "--format", "pharaoh", "a cat"], 2, "--n-best needs text or json"),
@@ -128,7 +132,9 @@ fn translations_begin_and_hold_what_they_are_asked_to() {
 /// as in the middle; one that stands there already is not written again.
 #[test]
 fn phrases_keep_their_spaces() {
-    let ask = |extra: &[&str]| translate(&[&["--run", "runs/pieces", "she reads a good book every day"], extra].concat());
+    let ask = |extra: &[&str]| {
+        translate(&[&["--run", "runs/pieces", "she reads a good book every day"], extra].concat())
+    };
     for beam in ["1", "5"] {
         let held = ask(&["--must", "漂亮", "--must", "图书馆", "--beam", beam]);
         let words: Vec<&str> = held.trim().split(' ').collect();
@@ -278,6 +284,14 @@ fn both_directions_align() {
     RUNS.write("back.txt", &back);
     let files = ["align", "--links", "forward.txt", "--reverse-links", "back.txt", "--symmetrize", "union"];
     assert_eq!(stdout(zhuyi(&RUNS).args(files)), union);
+    // Where words follow each other alike both directions are the same, and nothing is wrong.
+    RUNS.write("straight.txt", "0-0 1-1\n");
+    RUNS.write("crossed.txt", "0-1 1-2\n");
+    let told = |file: &str| {
+        let files = ["align", "--links", file, "--reverse-links", file, "--symmetrize", "union"];
+        String::from_utf8(zhuyi(&RUNS).args(files).output().unwrap().stderr).unwrap()
+    };
+    assert!(told("straight.txt").is_empty() && told("crossed.txt").contains("of the other direction?"));
     // Every link of the weights that are large enough; numbers for NumPy; a lexicon.
     assert!(count(&align(&["--threshold", "0.000001"])) > count(&forward));
     align(&["--format", "npz", "--output", "pairs.npz", "--learn-lexicon", "learnt.tsv"]);
@@ -374,7 +388,92 @@ fn translations_are_judged_with_everything() {
     assert!(RUNS.read("run.html").contains("<svg"));
     let uneven = ["evaluate", "--hypothesis", "ours.txt", "--reference", "ref.txt", "--against", "short2.txt"];
     RUNS.write("short2.txt", "one\n");
-    assert!(stderr(zhuyi(&RUNS).args(uneven), 1).contains("3"));
+    let told = stderr(zhuyi(&RUNS).args(uneven), 1);
+    assert!(told.contains("ours.txt: 3 lines, but short2.txt has 1"), "{told}");
+}
+
+/// What can't come to a good end is told before anything is translated, and flags that would do nothing are refused.
+#[test]
+fn what_would_be_lost_or_ignored_is_told_first() {
+    RUNS.write("few.tsv", "the cat eats fish\t猫 吃 鱼\t0-0\n");
+    RUNS.write("one.txt", "a b\n");
+    RUNS.write("two.txt", "a b\nc d\n");
+    let align = ["align", "--tsv", "few.tsv", "--run", "runs/one"];
+    let judge = ["evaluate", "--tsv", "few.tsv", "--run", "runs/one"];
+    let given = ["evaluate", "--hypothesis", "one.txt", "--reference", "one.txt"];
+    let links = ["align", "--links", "one.txt"];
+    for (command, arguments, code, why) in [
+        (&judge[..], vec!["--against", "two.txt"], 1, "few.tsv: 1 lines, but two.txt has 2"),
+        (&judge[..], vec!["--rare-words", "--training", "none.txt"], 1, "none.txt"),
+        (&judge[..], vec!["--report", "none/report.md"], 2, "no folder none: make it first"),
+        (&align[..], vec!["--learn-lexicon", "none/lexicon.tsv"], 2, "no folder none: make it first"),
+        (&align[..], vec!["--format", "scores", "--statistics"], 2, "leave --statistics out"),
+        (&align[..], vec!["--grow", "both"], 2, "add --reverse-run"),
+        (&align[..], vec!["--best-head", "--threshold", "0.5"], 2, "cannot be used with"),
+        (&align[..], vec!["--best-head", "--format", "tsv"], 2, "--best-head tells rates only"),
+        (&links[..], vec!["--gold", "one.txt", "--format", "tsv"], 2, "--links has links only"),
+        (&links[..], vec!["--gold", "one.txt", "--statistics"], 2, "cannot be used with"),
+        (&links[..], vec!["--gold", "one.txt", "--grow", "both"], 2, "add --reverse-links"),
+        (&given[..], vec!["--beam", "3"], 2, "cannot be used with"),
+        (&given[..], vec!["--ensemble", "runs/two"], 2, "cannot be used with"),
+        (&["evaluate", "--source", "one.txt"][..], vec![], 2, "--reference"),
+    ] {
+        let told = stderr(zhuyi(&RUNS).args(command).args(&arguments), code);
+        assert!(told.contains(why), "{arguments:?}: {told}");
+    }
+    // Several references behind one flag.
+    stdout(zhuyi(&RUNS).args(given).args(["one.txt", "--reference", "one.txt"]));
+    let told = zhuyi(&RUNS).args(given).args(["--against", "one.txt"]).output().unwrap();
+    let told = String::from_utf8(told.stderr).unwrap();
+    assert!(told.contains("the same, line by line: is it the same file?"), "{told}");
+}
+
+/// A pair that is too long is left out of links and scores alike, and told.
+#[test]
+fn long_pairs_are_left_out_of_scores() {
+    zhuyi(&RUNS)
+        .args(["train", "--run", "runs/short", "--set", "train.max_steps=20", "--set", "search.max_source=6"])
+        .assert()
+        .success();
+    let (short, long) =
+        ("the cat eats fish\t猫 吃 鱼\t0-0\n", "the cat eats fish and the dog eats fish\t猫 吃\t0-0\n");
+    RUNS.write("without.tsv", short);
+    RUNS.write("with.tsv", &[short, long].concat());
+    for command in ["align", "evaluate"] {
+        let rates = |file: &str| {
+            let arguments = ["--tsv", file, "--run", "runs/short", "--format", "json"];
+            let output = zhuyi(&RUNS).arg(command).args(arguments).output().unwrap();
+            let told = objects(&String::from_utf8(output.stdout).unwrap()).pop().unwrap();
+            let told = if command == "align" { told } else { told["alignment"].clone() };
+            (told["aer"].clone(), told["links"].clone(), String::from_utf8(output.stderr).unwrap())
+        };
+        let (with, without) = (rates("with.tsv"), rates("without.tsv"));
+        assert!(with.0.is_number() && (&with.0, &with.1) == (&without.0, &without.1), "{command}");
+        assert!(with.2.contains("2: 10 tokens are too many (6 at most)"), "{}", with.2);
+        assert!(with.2.contains("1 pair is no part of the"), "{}", with.2);
+    }
+}
+
+/// Words that are counted from 1 in what is read are so in what is told; gold links may differ.
+#[test]
+fn links_count_from_the_base_that_is_asked_for() {
+    let pair = "the cat eats fish\t猫 吃 鱼";
+    RUNS.write("base0.tsv", &format!("{pair}\t0-0 2-1 3-2\n"));
+    RUNS.write("base1.tsv", &format!("{pair}\t1-1 3-2 4-3\n"));
+    let ask = |arguments: &[&str]| {
+        let output = zhuyi(&RUNS).args(["align", "--run", "runs/one"]).args(arguments).output().unwrap();
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (zero, rate) = ask(&["--tsv", "base0.tsv"]);
+    let (one, same) = ask(&["--tsv", "base1.tsv", "--index-base", "1"]);
+    let moved = |links: &str| {
+        let word = |n: &str| (n.parse::<usize>().unwrap() + 1).to_string();
+        let link = |link: &str| link.split('-').map(word).collect::<Vec<_>>().join("-");
+        links.trim().split(' ').map(link).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!((one.trim(), same.contains("AER")), (moved(&zero).as_str(), true));
+    assert_eq!(rate, same);
+    assert_eq!(ask(&["--tsv", "base1.tsv", "--gold-base", "1"]), (zero, rate));
 }
 
 /// Known fault P2 of every command that tells much: a reader that goes away is no error.
@@ -402,7 +501,8 @@ fn a_reader_may_leave_any_command() {
         assert_is_quiet(child.wait_with_output().unwrap(), &arguments);
     }
     // Gone before anything was said.
-    for arguments in [vec!["--help"], vec!["translate", "--help"], vec!["translate", "--run", "runs/one", "a cat"]] {
+    for arguments in [vec!["--help"], vec!["translate", "--help"], vec!["translate", "--run", "runs/one", "a cat"]]
+    {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let output =

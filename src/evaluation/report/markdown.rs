@@ -17,7 +17,7 @@ pub fn markdown(evaluation: &Evaluation, about: &About) -> String {
             Part::Sentence(place) => sentence(&evaluation.worst[place]),
         };
     }
-    text + &format!("By `{}`.\n", about.command)
+    text + &format!("By {}.\n", code(&about.command))
 }
 
 fn table(rows: &[Vec<String>]) -> String {
@@ -55,10 +55,23 @@ fn looked(alignment: &Alignment) -> String {
     alignment.target.iter().enumerate().map(told).collect::<Vec<_>>().join(", ")
 }
 
+/// Text as code, between more backticks than follow each other in it (CommonMark 0.31, section 6.1).
+fn code(text: &str) -> String {
+    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let most = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let (fence, space) = ("`".repeat(most + 1), if most > 0 { " " } else { "" });
+    format!("{fence}{space}{text}{space}{fence}")
+}
+
 /// Text as text: Markdown's marks, and what would end a table's cell or begin HTML.
 fn escaped(text: &str) -> String {
     let mut told = String::with_capacity(text.len());
     for c in text.chars() {
+        // A line break of any kind would end the item or the cell.
+        if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') {
+            told.push(' ');
+            continue;
+        }
         if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '&' | '~') {
             told.push('\\');
         }
@@ -74,6 +87,8 @@ mod tests {
     #[test]
     fn text_stays_text() {
         assert_eq!(escaped("a | <b> *c*"), "a \\| \\<b\\> \\*c\\*");
+        assert_eq!(escaped("a\rb\u{85}c\u{1B}[1m"), "a b c \\[1m");
+        assert_eq!([code("zhuyi x"), code("a `b``c")], ["`zhuyi x`", "``` a `b``c ```"]);
     }
 
     #[test]

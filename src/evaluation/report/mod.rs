@@ -8,6 +8,7 @@ use super::Evaluation;
 
 pub use html::page;
 pub use markdown::markdown;
+pub use tables::range;
 
 /// What a report says beside the figures.
 #[derive(Clone, Debug, Default)]

@@ -13,7 +13,7 @@ pub(super) fn scores(evaluation: &Evaluation) -> Vec<Vec<String>> {
     let scored = |name: &str, score: f64, signature: &str| {
         vec![name.to_owned(), format!("{score:.2}"), format!("`{signature}`")]
     };
-    vec![
+    let mut rows = vec![
         row(["score", "", "signature"]),
         scored("BLEU", it.bleu.score, &it.bleu.signature),
         scored("chrF2", it.chrf.score, &it.chrf.signature),
@@ -21,7 +21,15 @@ pub(super) fn scores(evaluation: &Evaluation) -> Vec<Vec<String>> {
         scored("TER", it.ter.score, &it.ter.signature),
         vec!["exact match".into(), format!("{:.1} %", 100.0 * it.exact_match), String::new()],
         vec!["length ratio".into(), format!("{:.3}", it.length_ratio), String::new()],
-    ]
+    ];
+    if let Some(linked) = &evaluation.linked {
+        let told = format!("reference forced; a perfect aligner of one link a target word: {:.4}", linked.floor);
+        rows.push(vec!["AER".into(), format!("{:.4}", linked.aer), told]);
+        if let Some(entropy) = linked.entropy {
+            rows.push(vec!["entropy".into(), format!("{entropy:.3}"), "nats a row of weights".into()]);
+        }
+    }
+    rows
 }
 
 pub(super) fn against(against: &Comparison) -> Vec<Vec<String>> {
@@ -71,7 +79,7 @@ pub(super) fn rare_words(buckets: &[FrequencyBucket]) -> Vec<Vec<String>> {
 }
 
 /// Numbers from one to another, or without an end.
-fn range(from: usize, to: Option<usize>) -> String {
+pub fn range(from: usize, to: Option<usize>) -> String {
     match to {
         Some(to) if to == from => from.to_string(),
         Some(to) => format!("{from}–{to}"),

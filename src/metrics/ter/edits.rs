@@ -24,14 +24,29 @@ pub(super) enum Edit {
 pub(super) struct Edits<'a> {
     reference: &'a [usize],
     hypothesis: Vec<usize>,
-    /// Of each row the least edits from that many words of the hypothesis to so many of the reference, and the
-    /// last one.
-    rows: Vec<Vec<(usize, Edit)>>,
+    rows: Vec<Row>,
+}
+
+/// The least edits from so many words of the hypothesis to each number of words of the reference that is within the beam, and
+/// the last of them.
+#[derive(Clone, Debug, Default)]
+struct Row {
+    /// The first number of words.
+    from: usize,
+    cells: Vec<(usize, Edit)>,
+}
+
+impl Row {
+    /// A cell; further from the diagonal nothing is found.
+    fn at(&self, j: usize) -> (usize, Edit) {
+        let cell = j.checked_sub(self.from).and_then(|place| self.cells.get(place));
+        cell.copied().unwrap_or((FAR, Edit::Delete))
+    }
 }
 
 impl<'a> Edits<'a> {
     pub(super) fn new(reference: &'a [usize]) -> Self {
-        let first = (0..=reference.len()).map(|j| (j, Edit::Insert)).collect();
+        let first = Row { from: 0, cells: (0..=reference.len()).map(|j| (j, Edit::Insert)).collect() };
         Self { reference, hypothesis: Vec::new(), rows: vec![first] }
     }
 
@@ -42,11 +57,11 @@ impl<'a> Edits<'a> {
         let same = if self.hypothesis.len() == hypothesis.len() { same } else { 0 };
         self.hypothesis.clear();
         self.hypothesis.extend_from_slice(hypothesis);
-        self.rows.resize_with(hypothesis.len() + 1, Vec::new);
+        self.rows.resize_with(hypothesis.len() + 1, Row::default);
         for i in same + 1..=hypothesis.len() {
             self.fill(i);
         }
-        self.rows[hypothesis.len()][self.reference.len()].0
+        self.rows[hypothesis.len()].at(self.reference.len()).0
     }
 
     /// Computes a row from the one before it.
@@ -55,24 +70,25 @@ impl<'a> Edits<'a> {
         let word = self.hypothesis[i - 1];
         let (done, rest) = self.rows.split_at_mut(i);
         let (above, row) = (&done[i - 1], &mut rest[0]);
-        row.clear();
-        row.resize(self.reference.len() + 1, (FAR, Edit::Delete));
-        if from == 0 {
-            row[0] = (above[0].0 + 1, Edit::Delete);
-        }
-        for j in from.max(1)..to {
+        row.from = from;
+        row.cells.clear();
+        for j in from..to {
+            row.cells.push(if j == 0 { (above.at(0).0 + 1, Edit::Delete) } else { (FAR, Edit::Delete) });
+            if j == 0 {
+                continue;
+            }
             let is_same = word == self.reference[j - 1];
             let (cost, edit) = if is_same { (0, Edit::Keep) } else { (1, Edit::Substitute) };
-            let mut best = (above[j - 1].0 + cost, edit);
+            let mut best = (above.at(j - 1).0 + cost, edit);
             // Of equals the first counts. Tercom, which edits the reference, prefers insertion to deletion: ours
             // are the other way round.
-            for other in [(above[j].0 + 1, Edit::Delete), (row[j - 1].0 + 1, Edit::Insert)] {
+            for other in [(above.at(j).0 + 1, Edit::Delete), (row.at(j - 1).0 + 1, Edit::Insert)] {
                 if other.0 < best.0 {
                     best = other;
                 }
             }
             if best.0 < FAR {
-                row[j] = best;
+                row.cells[j - from] = best;
             }
         }
     }
@@ -94,7 +110,7 @@ impl<'a> Edits<'a> {
         let (mut i, mut j) = (self.hypothesis.len(), self.reference.len());
         let mut edits = Vec::with_capacity(i + j);
         while i > 0 || j > 0 {
-            let edit = self.rows[i][j].1;
+            let edit = self.rows[i].at(j).1;
             if edit != Edit::Insert {
                 i -= 1;
             }
@@ -135,6 +151,19 @@ mod tests {
             assert_eq!(used.distance(&hypothesis), fresh.distance(&hypothesis));
             assert_eq!(used.trace(), fresh.trace());
         }
+    }
+
+    /// Of long sentences only what is near the diagonal is kept.
+    #[test]
+    fn long_sentences_take_memory_by_the_beam() {
+        let reference: Vec<usize> = (0..6000).collect();
+        let mut hypothesis = reference.clone();
+        hypothesis[3000] = 9999;
+        let mut edits = Edits::new(&reference);
+        assert_eq!(edits.distance(&hypothesis), 1);
+        let cells: usize = edits.rows.iter().map(|row| row.cells.len()).sum();
+        assert!(cells < 6001 * (2 * BEAM + 2), "{cells}");
+        assert_eq!(edits.trace().iter().filter(|edit| **edit == Edit::Keep).count(), 5999);
     }
 
     /// 30 deleted and 30 inserted would do, but what would be kept is further from the diagonal than the beam.
