@@ -52,6 +52,7 @@
 //! | [`translator`] | run directory → translations with alignment | |
 //! | [`lesson`] | the course: worked examples, computed with the attention of this library | terminal |
 //! | [`ablation`] | what attention is worth: variants trained and judged alike, and a report | terminal |
+//! | `server` (feature `server`) | translations over HTTP: LibreTranslate's API and our own | terminal |
 //! | `cli` (in the program) | one file a command; the only place that prints | |
 //!
 //! # Letters
@@ -94,6 +95,8 @@ pub mod ranks;
 pub mod rng;
 pub mod run;
 pub mod search;
+#[cfg(feature = "server")]
+pub mod server;
 pub mod text;
 pub mod train;
 pub mod translator;

@@ -28,6 +28,8 @@ mod process;
 mod progress;
 mod runs;
 mod searching;
+#[cfg(feature = "server")]
+mod serve;
 mod signals;
 mod train;
 mod translate;
@@ -102,6 +104,9 @@ enum Command {
     /// Write the toy corpus; check parallel text
     #[command(subcommand)]
     Data(data::DataCommand),
+    /// Serve translations over HTTP
+    #[cfg(feature = "server")]
+    Serve(serve::ServeArgs),
     /// Draw alignments, runs and results
     #[command(subcommand)]
     Plot(plot::PlotCommand),
@@ -251,6 +256,8 @@ fn run(command: Command, ranks: &Ranks) -> anyhow::Result<()> {
         Command::Average(args) => average::run(args),
         Command::Ablate(args) => ablate::run(args),
         Command::Data(command) => data::run(command),
+        #[cfg(feature = "server")]
+        Command::Serve(args) => serve::run(&args, ranks),
         Command::Plot(command) => plot::run(command),
         Command::Lesson(args) => lesson::run(args),
         Command::Runs(args) => runs::run(args),

@@ -281,7 +281,7 @@ impl Teller<'_> {
             match self.args.format {
                 TranslationFormat::Text => self.text(&translation)?,
                 TranslationFormat::Json => {
-                    writeln!(self.out, "{}", json(&translation, self.told, self.args.n_best > 1)?)?
+                    writeln!(self.out, "{}", translation.told(self.told, self.args.n_best > 1)?)?
                 }
                 TranslationFormat::Pharaoh => writeln!(self.out, "{}", translation.best().alignment.links())?,
             }
@@ -345,16 +345,4 @@ impl Teller<'_> {
             self.warn("more words that the model does not know are not told");
         }
     }
-}
-
-fn json(translation: &Translation, id: usize, n_best: bool) -> anyhow::Result<serde_json::Value> {
-    let mut object = serde_json::to_value(translation.best())?;
-    object["id"] = id.into();
-    if let Some(too_long) = translation.too_long {
-        object["too_long"] = too_long.tokens.into();
-    }
-    if n_best {
-        object["hypotheses"] = serde_json::to_value(&translation.hypotheses)?;
-    }
-    Ok(object)
 }

@@ -7,7 +7,7 @@ mod unknown;
 mod wish;
 
 use burn::tensor::Device;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::alignment::{Alignment, Lexicon};
 use crate::error::{Error, Result};
@@ -47,7 +47,7 @@ struct Other {
 }
 
 /// How sentences are translated and told.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// How translations are searched for.
     pub search: SearchConfig,
@@ -78,7 +78,7 @@ impl View {
 }
 
 /// Which step's look is a token's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepOf {
     /// The one that writes it.
@@ -113,7 +113,7 @@ pub enum Ends {
 }
 
 /// A sentence's translations, best first; there is at least one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Translation {
     /// The place of the sentence among those asked for, from 0.
     pub id: usize,
@@ -155,6 +155,22 @@ impl Translation {
     /// The best translation.
     pub fn best(&self) -> &Rendered {
         &self.hypotheses[0]
+    }
+
+    /// As programs are told it, under a number: the best one, and with `all` every one.
+    ///
+    /// # Errors
+    /// None that can happen: everything has a form in JSON.
+    pub fn told(&self, id: usize, all: bool) -> serde_json::Result<serde_json::Value> {
+        let mut object = serde_json::to_value(self.best())?;
+        object["id"] = id.into();
+        if let Some(too_long) = self.too_long {
+            object["too_long"] = too_long.tokens.into();
+        }
+        if all {
+            object["hypotheses"] = serde_json::to_value(&self.hypotheses)?;
+        }
+        Ok(object)
     }
 }
 

@@ -13,6 +13,9 @@ mod fused_decoder;
 mod gradients;
 mod hard;
 mod house;
+#[cfg(feature = "server")]
+#[path = "../support/http.rs"]
+mod http;
 mod judging;
 mod learning;
 mod lessons;
@@ -24,6 +27,8 @@ mod oracle_gru;
 mod person;
 mod resume;
 mod self_attention;
+#[cfg(feature = "server")]
+mod serving;
 mod streaming;
 mod support;
 mod tokenizers;

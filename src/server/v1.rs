@@ -1,0 +1,254 @@
+//! Our own API: translations with where the model looked, n-best lists, every option of search; given pairs aligned and scored.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::app::{App, Json};
+use super::body;
+use super::catalog::Model;
+use super::limits::Limits;
+use super::refusal::{Answer, Refusal};
+use super::work::{Found, How, Item};
+use crate::alignment::Lexicon;
+use crate::search::{Long, SearchConfig};
+use crate::text::words::Level;
+use crate::translator::{Ends, Options, StepOf, View};
+
+/// How alignments are told.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Telling {
+    level: LevelName,
+    ends: bool,
+    /// One head, from 1.
+    head: Option<usize>,
+    step: StepOf,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum LevelName {
+    #[default]
+    Auto,
+    Word,
+    Subword,
+}
+
+/// `POST /v1/translate`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Translate {
+    #[serde(default)]
+    model: Option<String>,
+    #[serde(default)]
+    source: Option<String>,
+    #[serde(default)]
+    target: Option<String>,
+    /// Sentences, each by itself or with its wishes.
+    texts: Vec<Text>,
+    #[serde(default = "one")]
+    n_best: usize,
+    /// Keys of a config's `[search]` in place of the run's.
+    #[serde(default)]
+    search: Option<Map<String, Value>>,
+    #[serde(default)]
+    view: Telling,
+}
+
+fn one() -> usize {
+    1
+}
+
+/// A sentence to translate.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Text {
+    Plain(String),
+    Wished(Wished),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wished {
+    text: String,
+    #[serde(default)]
+    prefix: String,
+    #[serde(default)]
+    must: Vec<String>,
+}
+
+/// `POST /v1/align` and `/v1/score`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Pairs {
+    #[serde(default)]
+    model: Option<String>,
+    #[serde(default)]
+    source: Option<String>,
+    #[serde(default)]
+    target: Option<String>,
+    pairs: Vec<GivenPair>,
+    #[serde(default)]
+    view: Telling,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GivenPair {
+    source: String,
+    target: String,
+}
+
+pub(super) async fn translate(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Answer<Json> {
+    app.check_key(&headers, None)?;
+    let body = app.read(&headers, body).await?;
+    let asked: Translate = body::json(&body)?;
+    let place = app.catalog.find(asked.model.as_deref(), asked.source.as_deref(), asked.target.as_deref())?;
+    let model = app.catalog.get(place);
+    let items: Vec<Item> = asked.texts.into_iter().map(item).collect();
+    app.check_size(items.len(), items.iter().map(characters).sum())?;
+    let mut options = options(model, &app.settings.limits, asked.search.as_ref())?;
+    let most = app.settings.limits.beam;
+    if asked.n_best == 0 || asked.n_best > most {
+        return Err(Refusal::bad(format!("n_best must be 1 to {most}")));
+    }
+    options.n_best = asked.n_best;
+    if options.search.method == crate::search::Method::Beam && asked.n_best > options.search.beam {
+        return Err(Refusal::bad(format!(
+            "n_best = {} needs a beam at least as wide; it is {}: set search.beam",
+            asked.n_best, options.search.beam
+        )));
+    }
+    options.view = view(model, &asked.view, Level::Auto)?;
+    let found = app.ask(place, How::Translate(options), items).await?;
+    let mut translations = Vec::new();
+    for (id, found) in found.iter().enumerate() {
+        if let Found::Translation(translation) = found {
+            translations.push(translation.told(id, asked.n_best > 1)?);
+        }
+    }
+    Ok(Json(json!({ "model": model.id, "translations": translations })))
+}
+
+pub(super) async fn align(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Answer<Json> {
+    let (place, asked, items) = pairs(&app, &headers, body).await?;
+    let model = app.catalog.get(place);
+    if !model.looks {
+        return Err(Refusal::bad(format!("{} has no attention, so it can't align", model.id)));
+    }
+    let how = How::Align(view(model, &asked.view, Level::Word)?, forced(model, &app.settings.limits));
+    let found = app.ask(place, how, items).await?;
+    let told = |(id, found): (usize, &Found)| match found {
+        Found::Aligned(rendered) => {
+            let mut object = serde_json::to_value(rendered)?;
+            object["id"] = id.into();
+            object["links"] = rendered.alignment.links().to_string().into();
+            Ok(object)
+        }
+        Found::Translation(_) | Found::Score { .. } => Ok(Value::Null),
+    };
+    let alignments = found.iter().enumerate().map(told).collect::<Answer<Vec<Value>>>()?;
+    Ok(Json(json!({ "model": model.id, "alignments": alignments })))
+}
+
+pub(super) async fn score(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Answer<Json> {
+    let (place, _, items) = pairs(&app, &headers, body).await?;
+    let model = app.catalog.get(place);
+    let found = app.ask(place, How::Score(forced(model, &app.settings.limits)), items).await?;
+    let told = |found: &Found| match found {
+        Found::Score { log_prob, tokens } => json!({ "log_prob": log_prob, "tokens": tokens }),
+        Found::Translation(_) | Found::Aligned(_) => Value::Null,
+    };
+    Ok(Json(json!({ "model": model.id, "scores": found.iter().map(told).collect::<Vec<_>>() })))
+}
+
+/// `GET /v1/models`.
+pub(super) async fn models(State(app): State<Arc<App>>) -> Answer<Json> {
+    Ok(Json(json!({ "models": serde_json::to_value(app.catalog.all())? })))
+}
+
+async fn pairs(app: &App, headers: &HeaderMap, body: Body) -> Answer<(usize, Pairs, Vec<Item>)> {
+    app.check_key(headers, None)?;
+    let body = app.read(headers, body).await?;
+    let mut asked: Pairs = body::json(&body)?;
+    let place = app.catalog.find(asked.model.as_deref(), asked.source.as_deref(), asked.target.as_deref())?;
+    let pair = |pair: GivenPair| Item::Pair(pair.source, pair.target);
+    let items: Vec<Item> = std::mem::take(&mut asked.pairs).into_iter().map(pair).collect();
+    app.check_size(items.len(), items.iter().map(characters).sum())?;
+    Ok((place, asked, items))
+}
+
+fn item(text: Text) -> Item {
+    match text {
+        Text::Plain(text) => Item::Sentence { text, prefix: String::new(), must: Vec::new() },
+        Text::Wished(Wished { text, prefix, must }) => Item::Sentence { text, prefix, must },
+    }
+}
+
+fn characters(item: &Item) -> usize {
+    match item {
+        Item::Sentence { text, prefix, must } => {
+            let wishes: usize = must.iter().map(|phrase| phrase.chars().count()).sum();
+            text.chars().count() + prefix.chars().count() + wishes
+        }
+        Item::Pair(source, target) => source.chars().count() + target.chars().count(),
+    }
+}
+
+/// A model's search with what a request asks for in its place, within limits.
+pub(super) fn options(model: &Model, limits: &Limits, asked: Option<&Map<String, Value>>) -> Answer<Options> {
+    let mut search = model.search.clone();
+    if let Some(asked) = asked {
+        let mut all = serde_json::to_value(&search)?;
+        for (key, value) in asked {
+            if ["batch", "precision"].contains(&key.as_str()) {
+                return Err(Refusal::bad(format!("search.{key} is the server's to choose")));
+            }
+            match (all.get_mut(key), value) {
+                (Some(Value::Object(known)), Value::Object(value)) => known.extend(value.clone()),
+                _ => all[key] = value.clone(),
+            }
+        }
+        search = serde_json::from_value(all).map_err(|why| Refusal::bad(format!("search: {why}")))?;
+    }
+    search.max_source = search.max_source.min(limits.tokens);
+    let config = crate::config::Config { search: search.clone(), ..model.config.clone() };
+    config.check_search(model.looks)?;
+    if search.beam > limits.beam {
+        return Err(Refusal::bad(format!("search.beam may be {} here", limits.beam)));
+    }
+    let (longest, most) = (search.limit(search.max_source), MOST_LENGTH * limits.tokens);
+    if longest > most {
+        return Err(Refusal::bad(format!(
+            "search.max_ratio and search.max_extra allow translations of {longest} tokens: here they may have {most}"
+        )));
+    }
+    Ok(Options { search, n_best: 1, view: View::default(), lexicon: Lexicon::default() })
+}
+
+/// How much longer than the longest source a translation may be.
+const MOST_LENGTH: usize = 4;
+
+/// How given pairs are read: what is too long is refused.
+fn forced(model: &Model, limits: &Limits) -> SearchConfig {
+    let most = model.search.max_source.min(limits.tokens);
+    SearchConfig { max_source: most, long: Long::Refuse, ..model.search.clone() }
+}
+
+fn view(model: &Model, asked: &Telling, default: Level) -> Answer<View> {
+    if let Some(head) = asked.head.filter(|head| !(1..=model.heads).contains(head)) {
+        return Err(Refusal::bad(format!("view.head = {head}: this model has the heads 1 to {}", model.heads)));
+    }
+    let level = match asked.level {
+        LevelName::Auto => default,
+        LevelName::Word => Level::Word,
+        LevelName::Subword => Level::Subword,
+    };
+    let ends = if asked.ends { Ends::Shown } else { Ends::Hidden };
+    Ok(View { level, ends, head: asked.head.map(|head| head - 1), step: asked.step })
+}

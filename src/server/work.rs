@@ -1,0 +1,127 @@
+//! What the thread that serves does: rounds of sentences through the models.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use axum::http::StatusCode;
+
+use super::app::App;
+use super::queue::Share;
+use super::refusal::{Answer, Refusal};
+use crate::corpus::Pair;
+use crate::error::Result;
+use crate::search::{Method, SearchConfig};
+use crate::translator::{Options, Rendered, Sentence, Translation, Translator, View};
+
+/// One thing to compute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Item {
+    /// A sentence to translate, with what its translation begins with and holds.
+    Sentence { text: String, prefix: String, must: Vec<String> },
+    /// A sentence and its translation.
+    Pair(String, String),
+}
+
+/// What to compute of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum How {
+    /// Translations.
+    Translate(Options),
+    /// Where the model looks.
+    Align(View, SearchConfig),
+    /// How likely it is.
+    Score(SearchConfig),
+}
+
+impl How {
+    /// Whether what is found depends on the place of a sentence in its request.
+    fn is_by_chance(&self) -> bool {
+        matches!(self, Self::Translate(options) if options.search.method == Method::Sample)
+    }
+}
+
+/// What was computed.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Found {
+    Translation(Translation),
+    Aligned(Rendered),
+    Score { log_prob: f64, tokens: usize },
+}
+
+/// Computes rounds until the queue is closed and empty.
+pub(super) fn until_closed(app: &App, translators: &[Translator]) {
+    // Enough for every core to have whole batches, and soon done.
+    let cores = rayon::current_num_threads();
+    while let Some(round) = app.queue.round(ROUND * cores) {
+        let Some(first) = round.first() else { continue };
+        let translator = &translators[first.job.model];
+        app.metrics.round(round.iter().map(|share| share.count).sum());
+        if round.len() > 1
+            && !first.job.how.is_by_chance()
+            && let Ok(found) = compute(translator, &round)
+        {
+            round.into_iter().zip(found).for_each(|(share, found)| app.queue.finish(share, Ok(found)));
+            continue;
+        }
+        // Alone, so that what goes wrong is told to the one whose request it is.
+        for share in round {
+            let found = compute(translator, std::slice::from_ref(&share)).map(|mut found| found.swap_remove(0));
+            app.queue.finish(share, found);
+        }
+    }
+}
+
+/// Sentences of a round for each core.
+const ROUND: usize = 32;
+
+/// Computes shares together, which are all alike: what is found of each.
+fn compute(translator: &Translator, shares: &[Share]) -> Answer<Vec<Vec<Found>>> {
+    let Some(first) = shares.first() else { return Ok(Vec::new()) };
+    let items: Vec<&Item> = shares.iter().flat_map(Share::items).collect();
+    // Sentences count from 1 within their request.
+    let before = if shares.len() == 1 { first.done() } else { 0 };
+    let found = catch_unwind(AssertUnwindSafe(|| all(translator, &first.job.how, &items, before)));
+    let found = match found {
+        Ok(found) => found?,
+        Err(_) => {
+            return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "something went wrong that should not"));
+        }
+    };
+    let mut found = found.into_iter();
+    Ok(shares.iter().map(|share| found.by_ref().take(share.count).collect()).collect())
+}
+
+fn all(translator: &Translator, how: &How, items: &[&Item], before: usize) -> Result<Vec<Found>> {
+    match how {
+        How::Translate(options) => {
+            let sentences: Vec<Sentence<'_>> = items.iter().map(|item| sentence(item)).collect();
+            let found = translator.translate(&sentences, options, before)?;
+            Ok(found.into_iter().map(Found::Translation).collect())
+        }
+        How::Align(view, search) => {
+            let aligned = translator.align(&pairs(items), search, before)?;
+            Ok(aligned.told(*view).into_iter().map(Found::Aligned).collect())
+        }
+        How::Score(search) => {
+            let aligned = translator.align(&pairs(items), search, before)?;
+            let told = |(log_prob, tokens)| Found::Score { log_prob, tokens };
+            Ok(aligned.log_probs().into_iter().map(told).collect())
+        }
+    }
+}
+
+fn sentence(item: &Item) -> Sentence<'_> {
+    match item {
+        Item::Sentence { text, prefix, must } => {
+            Sentence { text, prefix, constraints: must.iter().map(String::as_str).collect() }
+        }
+        Item::Pair(text, _) => Sentence::from(text.as_str()),
+    }
+}
+
+fn pairs(items: &[&Item]) -> Vec<Pair> {
+    let pair = |item: &&Item| match item {
+        Item::Pair(source, target) => Pair { source: source.clone(), target: target.clone(), ..Pair::default() },
+        Item::Sentence { text, .. } => Pair { source: text.clone(), ..Pair::default() },
+    };
+    items.iter().map(pair).collect()
+}
