@@ -1,7 +1,7 @@
 //! How a server bears a crowd: one client at a time, then many, then many of which some send rubbish.
 //!
 //! ```sh
-//! cargo bench --bench load -- --run runs/multi30k --source test.de [--connections 32] [--seconds 60]
+//! cargo bench --profile dev --bench load -- --run runs/multi30k --source test.de [--connections 32] [--seconds 60] [--int8]
 //! ```
 //!
 //! Every answer of the crowd is compared with the one that a single client got. Client and server share the machine.
@@ -32,6 +32,7 @@ struct Asked {
     source: PathBuf,
     connections: usize,
     seconds: u64,
+    int8: bool,
 }
 
 fn asked() -> Asked {
@@ -47,6 +48,7 @@ fn asked() -> Asked {
         source: path("--source"),
         connections: number("--connections", 32),
         seconds: number("--seconds", 60) as u64,
+        int8: arguments.iter().any(|argument| argument == "--int8"),
     }
 }
 
@@ -92,7 +94,9 @@ fn main() {
     }
     let asked = asked();
     let folder = person::Folder::new();
-    let served = Served::start(&folder, &["--run", asked.run.to_str().unwrap(), "--timeout", "10"]);
+    let mut flags = vec!["--run", asked.run.to_str().unwrap(), "--timeout", "10"];
+    flags.extend(asked.int8.then_some("--int8"));
+    let served = Served::start(&folder, &flags);
     let text = std::fs::read_to_string(&asked.source).expect("sentences");
     let bodies: Vec<String> = text.lines().map(|line| json!({ "texts": [line] }).to_string()).collect();
     let mut client = Client { served: &served, stream: None };

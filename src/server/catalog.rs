@@ -7,6 +7,8 @@ use serde::Serialize;
 use super::refusal::{Answer, Refusal};
 use crate::config::Config;
 use crate::error::{Error, Result};
+use crate::kernels::Precision;
+use crate::search::SearchConfig;
 use crate::translator::Translator;
 
 /// What is known of a model without asking it.
@@ -25,7 +27,7 @@ pub(super) struct Model {
     /// Numbers that it has learnt.
     pub parameters: usize,
     /// How it searches where a request says nothing else.
-    pub search: crate::search::SearchConfig,
+    pub search: SearchConfig,
     /// Whether it looks anywhere.
     #[serde(skip)]
     pub looks: bool,
@@ -39,7 +41,7 @@ pub(super) struct Model {
 pub(super) struct Catalog(Vec<Model>);
 
 impl Catalog {
-    pub fn of(models: &[(String, Translator)]) -> Result<Self> {
+    pub fn of(models: &[(String, Translator)], precision: Precision) -> Result<Self> {
         let mut catalog: Vec<Model> = Vec::new();
         for (id, translator) in models {
             if catalog.iter().any(|model| model.id == *id) {
@@ -53,7 +55,7 @@ impl Catalog {
                 attention: run.config.attention.told(),
                 heads: translator.heads(),
                 parameters: run.manifest.parameters,
-                search: translator.options().search,
+                search: SearchConfig { precision, ..translator.options().search },
                 looks: translator.has_attention(),
                 config: run.config.clone(),
             });

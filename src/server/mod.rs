@@ -33,6 +33,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use crate::error::{Error, Result};
+use crate::kernels::Precision;
 use crate::translator::Translator;
 use app::App;
 use catalog::Catalog;
@@ -51,6 +52,8 @@ pub struct Settings {
     pub origins: Vec<String>,
     /// Whether texts are logged.
     pub log_texts: bool,
+    /// In how many bits weights are multiplied with, where a model can.
+    pub precision: Precision,
 }
 
 /// A server that has its address and has not begun to serve.
@@ -69,7 +72,7 @@ impl Server {
     pub fn bind(address: SocketAddr, models: Vec<(String, Translator)>, settings: Settings) -> Result<Self> {
         let listener = TcpListener::bind(address)
             .map_err(|why| Error::Usage(format!("can't listen on {address}: {why}; take another --port")))?;
-        let catalog = Catalog::of(&models)?;
+        let catalog = Catalog::of(&models, settings.precision)?;
         let queue = Queue::new(settings.limits.waiting);
         let app = Arc::new(App::new(catalog, queue, settings));
         Ok(Self { listener, app, translators: models.into_iter().map(|(_, translator)| translator).collect() })

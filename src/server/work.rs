@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use axum::http::StatusCode;
+use rayon::prelude::*;
 
 use super::app::App;
 use super::queue::Share;
@@ -70,6 +71,9 @@ pub(super) fn until_closed(app: &App, translators: &[Translator]) {
     }
 }
 
+/// Sentences that a batch is worth.
+const LEAST_BATCH: usize = 8;
+
 /// Sentences of a round for each core.
 const ROUND: usize = 32;
 
@@ -94,7 +98,12 @@ fn all(translator: &Translator, how: &How, items: &[&Item], before: usize) -> Re
     match how {
         How::Translate(options) => {
             let sentences: Vec<Sentence<'_>> = items.iter().map(|item| sentence(item)).collect();
-            let found = translator.translate(&sentences, options, before)?;
+            let found = match how.is_by_chance() {
+                true => translator.translate(&sentences, options, before)?,
+                // What goes wrong is told with the number that a sentence has in its request.
+                false => on_all_cores(translator, &sentences, options)
+                    .or_else(|_| translator.translate(&sentences, options, before))?,
+            };
             Ok(found.into_iter().map(Found::Translation).collect())
         }
         How::Align(view, search) => {
@@ -107,6 +116,33 @@ fn all(translator: &Translator, how: &How, items: &[&Item], before: usize) -> Re
             Ok(aligned.log_probs().into_iter().map(told).collect())
         }
     }
+}
+
+/// Translates sentences dealt to the cores, by length in turn, so that all have as much to do: within a batch they would wait for
+/// each other at every step. Who is done early helps the others.
+fn on_all_cores(
+    translator: &Translator,
+    sentences: &[Sentence<'_>],
+    options: &Options,
+) -> Result<Vec<Translation>> {
+    let cores = rayon::current_num_threads().min(sentences.len() / LEAST_BATCH).max(1);
+    let mut order: Vec<usize> = (0..sentences.len()).collect();
+    order.sort_by_key(|&i| std::cmp::Reverse(sentences[i].text.len()));
+    let mut hands: Vec<Vec<usize>> = vec![Vec::new(); cores];
+    for (turn, i) in order.into_iter().enumerate() {
+        // There and back again: whoever is first in one round is last in the next.
+        let place = turn % (2 * cores);
+        hands[place.min(2 * cores - 1 - place)].push(i);
+    }
+    let translate = |hand: &Vec<usize>| {
+        let chosen: Vec<Sentence<'_>> = hand.iter().map(|&i| sentences[i].clone()).collect();
+        translator.translate(&chosen, options, 0)
+    };
+    let found = hands.par_iter().with_max_len(1).map(translate).collect::<Result<Vec<_>>>()?;
+    let mut placed: Vec<(usize, Translation)> =
+        hands.into_iter().flatten().zip(found.into_iter().flatten()).collect();
+    placed.sort_by_key(|(place, _)| *place);
+    Ok(placed.into_iter().map(|(_, translation)| translation).collect())
 }
 
 fn sentence(item: &Item) -> Sentence<'_> {
