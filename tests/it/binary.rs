@@ -39,6 +39,7 @@ fn the_help_lists_every_command_and_attention() {
         "evaluate",
         "align",
         "lesson",
+        "serve",
         "plot lines",
         "runs",
         "devices",
