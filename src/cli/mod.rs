@@ -257,7 +257,7 @@ fn run(command: Command, ranks: &Ranks) -> anyhow::Result<()> {
         Command::Ablate(args) => ablate::run(args),
         Command::Data(command) => data::run(command),
         #[cfg(feature = "server")]
-        Command::Serve(args) => serve::run(&args, ranks),
+        Command::Serve(args) => serve::run(&args),
         Command::Plot(command) => plot::run(command),
         Command::Lesson(args) => lesson::run(args),
         Command::Runs(args) => runs::run(args),

@@ -81,14 +81,14 @@ struct LimitArgs {
     timeout: u64,
 }
 
-pub fn run(args: &ServeArgs, ranks: &Ranks) -> anyhow::Result<()> {
+pub fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let signals = Signals::watch()?;
     let settings = args.settings()?;
     let runs = match args.run.as_slice() {
         [] => vec![RunDir::find(None, Path::new(RUNS))?],
         runs => runs.iter().map(|run| RunDir::find(Some(run), Path::new(RUNS))).collect::<Result<_>>()?,
     };
-    let models = runs.iter().map(|run| args.open(run, ranks)).collect::<Result<Vec<_>>>()?;
+    let models = runs.iter().map(|run| args.open(run)).collect::<Result<Vec<_>>>()?;
     let server = Server::bind(SocketAddr::new(args.host, args.port), models, settings)?;
     if !args.host.is_loopback() && args.api_keys.is_none() {
         warn("whoever reaches this machine may ask: --api-keys lets in only those who bring one");
@@ -101,11 +101,11 @@ pub fn run(args: &ServeArgs, ranks: &Ranks) -> anyhow::Result<()> {
 
 impl ServeArgs {
     /// A run's model with its name, that of its folder.
-    fn open(&self, run: &RunDir, ranks: &Ranks) -> Result<(String, Translator)> {
+    fn open(&self, run: &RunDir) -> Result<(String, Translator)> {
         let name = run.path().file_name().map_or_else(|| "run".into(), |name| name.to_string_lossy().into_owned());
         let device = DeviceArgs { device: self.device.device.clone() };
         let asked = RunArgs { run: Some(run.path().to_path_buf()), without_head: Vec::new(), device };
-        Ok((name, asked.open(ranks)?))
+        Ok((name, asked.open(&Ranks::default())?))
     }
 
     fn settings(&self) -> Result<Settings> {

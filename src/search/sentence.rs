@@ -71,6 +71,8 @@ impl<'a> Sentence<'a> {
                 if candidate.token == self.end {
                     let ended = from.ended(candidate.log_prob, looks.get(parent), self.ranking);
                     finish(&mut self.finished, ended);
+                    // What is behind those that are asked for stays there.
+                    self.finished.truncate(self.n_best);
                 } else {
                     taken.push(candidate.token);
                     next.push((parent, from.with(candidate, lane, looks.get(parent))));

@@ -176,6 +176,9 @@ async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Re
     let origin = allowed_origin(&app.settings.origins, request.headers());
     let mut response = match (&origin, method == Method::OPTIONS) {
         (Some(_), true) => StatusCode::NO_CONTENT.into_response(),
+        (None, _) if method == Method::POST && is_foreign(request.headers()) => {
+            Refusal::new(StatusCode::FORBIDDEN, "pages of other sites may not ask here").into_response()
+        }
         _ => next.run(request).await,
     };
     let headers = response.headers_mut();
@@ -208,6 +211,15 @@ const SAFE: [(HeaderName, HeaderValue); 4] = [
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
 ];
 
+/// Whether a page of another site asks. (Without a word about it only reading the answer would be denied to it.)
+fn is_foreign(headers: &HeaderMap) -> bool {
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    text(header::ORIGIN).is_some_and(|origin| {
+        let site = origin.split_once("://").map(|(_, site)| site);
+        site.is_none() || site != text(header::HOST)
+    })
+}
+
 /// The site that asks, if its pages may.
 fn allowed_origin(origins: &[String], headers: &HeaderMap) -> Option<HeaderValue> {
     let origin = headers.get(header::ORIGIN)?;
@@ -228,5 +240,9 @@ mod tests {
         assert!(is_allowed(&["https://a.example"]) && is_allowed(&["*"]));
         assert!(!is_allowed(&[]) && !is_allowed(&["https://a.example.org", "http://a.example"]));
         assert!(allowed_origin(&["*".into()], &HeaderMap::new()).is_none());
+        assert!(is_foreign(&headers) && !is_foreign(&HeaderMap::new()));
+        let mut own = headers.clone();
+        own.insert(header::HOST, HeaderValue::from_static("a.example"));
+        assert!(!is_foreign(&own));
     }
 }

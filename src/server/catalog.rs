@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::Settings;
 use super::refusal::{Answer, Refusal};
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::kernels::Precision;
 use crate::search::SearchConfig;
 use crate::translator::Translator;
 
@@ -40,8 +40,23 @@ pub(super) struct Model {
 #[derive(Clone, Debug)]
 pub(super) struct Catalog(Vec<Model>);
 
+/// A run's own search, as far as the server lets anybody go.
+fn within(search: SearchConfig, Settings { limits, precision, .. }: &Settings) -> SearchConfig {
+    let beam = search.beam.min(limits.beam);
+    SearchConfig {
+        beam,
+        groups: if beam.is_multiple_of(search.groups.max(1)) { search.groups } else { 1 },
+        max_source: search.max_source.min(limits.tokens),
+        precision: *precision,
+        ..search
+    }
+}
+
 impl Catalog {
-    pub fn of(models: &[(String, Translator)], precision: Precision) -> Result<Self> {
+    pub fn of(models: &[(String, Translator)], settings: &Settings) -> Result<Self> {
+        if models.is_empty() {
+            return Err(Error::Usage("there is no model to serve".into()));
+        }
         let mut catalog: Vec<Model> = Vec::new();
         for (id, translator) in models {
             if catalog.iter().any(|model| model.id == *id) {
@@ -55,7 +70,7 @@ impl Catalog {
                 attention: run.config.attention.told(),
                 heads: translator.heads(),
                 parameters: run.manifest.parameters,
-                search: SearchConfig { precision, ..translator.options().search },
+                search: within(translator.options().search, settings),
                 looks: translator.has_attention(),
                 config: run.config.clone(),
             });
@@ -71,10 +86,11 @@ impl Catalog {
         &self.0[place]
     }
 
-    /// The languages that are read, each with those that it is translated into; of several models of a direction the first counts.
+    /// All languages, each with those that it is translated into; of several models of a direction the first counts.
     pub fn languages(&self) -> BTreeMap<&str, Vec<&str>> {
         let mut languages: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for model in &self.0 {
+            languages.entry(&model.target).or_default();
             let targets = languages.entry(&model.source).or_default();
             if !targets.contains(&model.target.as_str()) {
                 targets.push(&model.target);

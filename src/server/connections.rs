@@ -19,16 +19,24 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// Serves until `stop` is no longer 0; then the queue is closed, and what was taken is answered.
 pub(super) fn serve(listener: TcpListener, app: Arc<App>, stop: Arc<AtomicUsize>) -> Result<()> {
+    // However this ends: nothing will come any more, and whoever computes may end.
+    let _closes = Closes(Arc::clone(&app));
     let failed = |why: std::io::Error| Error::Usage(format!("can't serve: {why}"));
-    let served = tokio::runtime::Builder::new_multi_thread()
+    tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
         .and_then(|runtime| runtime.block_on(accept_all(listener, Arc::clone(&app), stop)))
-        .map_err(failed);
-    // Also where it fails: nothing will come any more, and whoever computes may end.
-    app.queue.close();
-    served
+        .map_err(failed)
+}
+
+/// Closes the queue when it is dropped.
+struct Closes(Arc<App>);
+
+impl Drop for Closes {
+    fn drop(&mut self) {
+        self.0.queue.close();
+    }
 }
 
 async fn accept_all(listener: TcpListener, app: Arc<App>, stop: Arc<AtomicUsize>) -> std::io::Result<()> {

@@ -54,8 +54,9 @@ fn unescaped(text: &str) -> String {
     while let Some(at) = rest.find('&') {
         told.push_str(&rest[..at]);
         rest = &rest[at..];
-        let entity =
-            rest.find(';').filter(|&end| end <= 10).and_then(|end| Some((character(&rest[1..end])?, end)));
+        // No entity that is read here is longer; a look further would be taken again at every `&`.
+        let end = rest.bytes().take(11).position(|byte| byte == b';');
+        let entity = end.and_then(|end| Some((character(rest.get(1..end)?)?, end)));
         match entity {
             Some((c, end)) => {
                 told.push(c);

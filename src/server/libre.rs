@@ -14,6 +14,7 @@ use super::texts::{Part, joined, parts, sentences};
 use super::work::{Found, How, Item};
 use super::{body, v1};
 use crate::corpus::script;
+use crate::search::Long;
 
 /// `POST /translate`: a text or several, whole, with their lines.
 pub(super) async fn translate(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Answer<Json> {
@@ -22,12 +23,17 @@ pub(super) async fn translate(State(app): State<Arc<App>>, headers: HeaderMap, b
     app.check_key(&headers, fields.get("api_key"))?;
     let asked = Asked::of(&app, &fields)?;
     let items: Vec<Item> = asked.texts.iter().flat_map(|parts| sentences(parts)).map(item).collect();
-    let characters = asked.texts.iter().flat_map(|parts| sentences(parts)).map(|text| text.chars().count()).sum();
-    app.check_size(items.len(), characters)?;
+    let characters: usize =
+        asked.texts.iter().flat_map(|parts| sentences(parts)).map(|text| text.chars().count()).sum();
+    // Blank texts are no sentences, but have their place in the answer.
+    let texts = items.len().max(asked.texts.len());
+    app.check_size(texts * (1 + asked.alternatives), characters * (1 + asked.alternatives))?;
     let model = app.catalog.get(asked.model);
     let mut options = v1::options(model, &app.settings.limits, None)?;
     options.n_best = 1 + asked.alternatives;
     options.search.beam = options.search.beam.max(options.n_best);
+    // A translation of half a text would be taken for that of all of it.
+    options.search.long = Long::Refuse;
     let found = app.ask(asked.model, How::Translate(options), items).await?;
     Ok(Json(asked.answer(&app, &found)))
 }
@@ -59,6 +65,7 @@ impl Asked {
         let is_auto = source == "auto";
         let is_html = match fields.get("format").map(Value::as_str) {
             None | Some(Some("text" | "")) => false,
+            Some(None) if fields["format"].is_null() => false,
             Some(Some("html")) => true,
             _ => return Err(Refusal::bad("format must be text or html")),
         };

@@ -70,9 +70,12 @@ impl Server {
     /// # Errors
     /// An address that is taken or not ours; two models with one name.
     pub fn bind(address: SocketAddr, models: Vec<(String, Translator)>, settings: Settings) -> Result<Self> {
+        if settings.limits.beam == 0 {
+            return Err(Error::Usage("a beam must be at least 1 wide".into()));
+        }
         let listener = TcpListener::bind(address)
             .map_err(|why| Error::Usage(format!("can't listen on {address}: {why}; take another --port")))?;
-        let catalog = Catalog::of(&models, settings.precision)?;
+        let catalog = Catalog::of(&models, &settings)?;
         let queue = Queue::new(settings.limits.waiting);
         let app = Arc::new(App::new(catalog, queue, settings));
         Ok(Self { listener, app, translators: models.into_iter().map(|(_, translator)| translator).collect() })

@@ -88,6 +88,7 @@ impl Queue {
     /// Puts a job at the end. Where too much waits already it is refused; a job that finds nothing waiting is always taken.
     pub fn push(&self, job: Job) -> Answer<()> {
         let mut waiting = self.lock();
+        waiting.drop_deserted();
         if waiting.closed {
             return Err(Refusal::stopping());
         }

@@ -124,7 +124,13 @@ pub(super) async fn translate(State(app): State<Arc<App>>, headers: HeaderMap, b
             asked.n_best, options.search.beam
         )));
     }
+    check_wishes(&items, &options.search, &app.settings.limits)?;
+    // What is told of a sentence grows with the number of its translations.
+    app.check_size(items.len() * asked.n_best, items.iter().map(characters).sum::<usize>() * asked.n_best)?;
     options.view = view(model, &asked.view, Level::Auto)?;
+    if asked.view.step == StepOf::Next {
+        return Err(Refusal::bad("view.step = next is for given pairs: ask /v1/align"));
+    }
     let found = app.ask(place, How::Translate(options), items).await?;
     let mut translations = Vec::new();
     for (id, found) in found.iter().enumerate() {
@@ -180,8 +186,47 @@ async fn pairs(app: &App, headers: &HeaderMap, body: Body) -> Answer<(usize, Pai
     let pair = |pair: GivenPair| Item::Pair(pair.source, pair.target);
     let items: Vec<Item> = std::mem::take(&mut asked.pairs).into_iter().map(pair).collect();
     app.check_size(items.len(), items.iter().map(characters).sum())?;
+    let most = LONGEST_TARGET * app.settings.limits.tokens;
+    for (number, item) in items.iter().enumerate() {
+        if let Item::Pair(_, target) = item
+            && target.chars().count() > most
+        {
+            return Err(Refusal::too_much(format!("pair {}: its target may have {most} characters", number + 1)));
+        }
+    }
+    if asked.view.ends && asked.view.step == StepOf::Next {
+        return Err(Refusal::bad("view.step = next has no row for the end: leave view.ends out"));
+    }
     Ok((place, asked, items))
 }
+
+/// Characters of a target for each token that a source may have.
+const LONGEST_TARGET: usize = 16;
+
+/// Refuses prefixes and phrases that would take the server: each token of a prefix is a step, each of a phrase a further beam. A
+/// token is at least a character.
+fn check_wishes(items: &[Item], search: &SearchConfig, limits: &Limits) -> Answer<()> {
+    let most = WISHED_BEAMS * limits.beam / search.beam.max(1);
+    for (number, item) in items.iter().enumerate() {
+        let Item::Sentence { prefix, must, .. } = item else { continue };
+        if prefix.chars().count() > limits.tokens {
+            let message = format!("sentence {}: its prefix may have {} characters", number + 1, limits.tokens);
+            return Err(Refusal::too_much(message));
+        }
+        if must.iter().map(|phrase| phrase.chars().count()).sum::<usize>() > most {
+            let message = format!(
+                "sentence {}: with a beam of {} the phrases that it must hold may have {most} characters",
+                number + 1,
+                search.beam
+            );
+            return Err(Refusal::too_much(message));
+        }
+    }
+    Ok(())
+}
+
+/// How many of the widest beams the phrases of a sentence may take.
+const WISHED_BEAMS: usize = 16;
 
 fn item(text: Text) -> Item {
     match text {
@@ -223,7 +268,7 @@ pub(super) fn options(model: &Model, limits: &Limits, asked: Option<&Map<String,
         return Err(Refusal::bad(format!("search.beam may be {} here", limits.beam)));
     }
     let (longest, most) = (search.limit(search.max_source), MOST_LENGTH * limits.tokens);
-    if longest > most {
+    if asked.is_some() && longest > most {
         return Err(Refusal::bad(format!(
             "search.max_ratio and search.max_extra allow translations of {longest} tokens: here they may have {most}"
         )));

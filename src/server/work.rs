@@ -87,6 +87,7 @@ fn compute(translator: &Translator, shares: &[Share]) -> Answer<Vec<Vec<Found>>>
     let found = match found {
         Ok(found) => found?,
         Err(_) => {
+            tracing::error!(model = first.job.model, sentences = items.len(), "a round broke off");
             return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "something went wrong that should not"));
         }
     };

@@ -176,6 +176,17 @@ fn what_is_too_much_is_refused() {
         (v1(json!({ "texts": [7] })), 400, "not what is expected"),
         (v1(json!({ "view": { "head": 9 } })), 400, "the heads 1 to 1"),
         (v1(json!({ "texts": [{ "text": "tom", "must": ["斑马"] }] })), 422, "can't be made to hold `斑马`"),
+        (v1(json!({ "texts": [{ "text": "tom", "must": vec!["猫"; 200] }] })), 413, "may have 102 characters"),
+        (v1(json!({ "texts": [{ "text": "tom", "prefix": "猫 ".repeat(400) }] })), 413, "prefix may have 512"),
+        (v1(json!({ "texts": vec!["tom"; 100], "n_best": 32, "search": { "beam": 32 } })), 413, "3200 sentences"),
+        (v1(json!({ "view": { "step": "next" } })), 400, "/v1/align"),
+        (
+            ("/v1/score", json!({ "pairs": [{ "source": "tom", "target": &text[..9000] }] })),
+            413,
+            "8192 characters",
+        ),
+        (("/translate", json!({ "q": vec![""; 600], "source": "en", "target": "zh" })), 413, "600 sentences"),
+        (libre(&text[..15_000]), 422, "more than search.max_source = 512"),
     ] {
         let refused = served.post(path, &body);
         assert_eq!(refused.status, status, "{why}: {}", refused.body);
@@ -191,6 +202,9 @@ fn what_is_too_much_is_refused() {
     ] {
         assert!(served.raw(bytes).is_none_or(|answer| answer.status == 400), "{bytes:?}");
     }
+    // Long, and read in one go.
+    let marks = json!({ "q": "&".repeat(900_000), "source": "en", "target": "zh", "format": "html" });
+    assert_eq!(served.post("/translate", &marks).status, 413);
     // A body without a told length that does not end.
     let mut endless = served.connect();
     endless.write_all(b"POST /translate HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n").unwrap();
@@ -208,9 +222,9 @@ fn many_clients_get_what_one_gets() {
     let english = ["the cat eats fish", "tom sleeps", "she reads a good book every day", "welcome to shenzhen"];
     let requests: Vec<Value> = (0..80)
         .map(|i| match i % 4 {
-            0 => json!({ "source": "zh", "texts": (["猫 吃 鱼", "汤姆 睡觉"][..1 + i % 2]) }),
+            0 => json!({ "source": "zh", "texts": (["猫 吃 鱼", "汤姆 睡觉"][..1 + i / 4 % 2]) }),
             1 => json!({ "source": "en", "texts": (english[i % 3..]), "n_best": 2 }),
-            2 => json!({ "source": "en", "texts": [english[i % 4]], "search": { "beam": 2 } }),
+            2 => json!({ "source": "en", "texts": [english[i / 4 % 4]], "search": { "beam": 2 } }),
             _ => json!({ "source": "en", "texts": (english[..i % 5]) }),
         })
         .collect();
@@ -236,7 +250,7 @@ fn many_clients_get_what_one_gets() {
 /// A client that hangs up frees its place, and one whose bytes do not come is sent away.
 #[test]
 fn clients_that_hang_up_or_dawdle_harm_nobody() {
-    let served = serve(&["--max-waiting", "600", "--timeout", "2", "--max-characters", "1000000"]);
+    let served = serve(&["--max-waiting", "600", "--timeout", "5", "--max-characters", "4000000"]);
     let many: Vec<String> =
         (0..500).map(|i| format!("the cat eats fish {}", "and the dog sleeps ".repeat(i % 20))).collect();
     let body = json!({ "texts": many, "search": { "beam": 32 } }).to_string();
@@ -265,8 +279,8 @@ fn clients_that_hang_up_or_dawdle_harm_nobody() {
     let mut silent = served.connect();
     silent.write_all(b"GET /health HT").unwrap();
     let mut rest = Vec::new();
-    // Closed, with a word or without.
-    let _ = silent.read_to_end(&mut rest);
+    // Closed, with a word or without, long before this client would give up.
+    assert!(silent.read_to_end(&mut rest).is_ok(), "the connection is closed");
     assert_eq!(served.get("/health").status, 200);
 }
 
@@ -293,6 +307,9 @@ fn keys_and_other_sites_are_let_in_where_they_are_named() {
         (from("https://a.example").as_deref(), from("https://b.example")),
         (Some("https://a.example"), None)
     );
+    // A page of another site is not even answered.
+    let foreign = [("Origin", "https://b.example"), ("Authorization", "Bearer other")];
+    assert_eq!(served.request("POST", "/v1/translate", &foreign, &texts).status, 403);
     assert_eq!(served.request("OPTIONS", "/translate", &[("Origin", "https://a.example")], "").status, 204);
 }
 
