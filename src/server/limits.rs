@@ -13,13 +13,13 @@ pub struct Limits {
     pub sentences: usize,
     /// The widest beam, and the most translations of a sentence.
     pub beam: usize,
-    /// The most tokens of a source, and of what its translation may be.
+    /// The most tokens of a source; its translation may have four times as many.
     pub tokens: usize,
     /// Sentences that may wait, of all requests together.
     pub waiting: usize,
     /// Connections at a time.
     pub connections: usize,
-    /// How long a request may take, from its first byte to its answer.
+    /// How long a request's head may take to come, its body, and then its answer.
     pub timeout: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! Translation over HTTP: LibreTranslate's API, so that its clients work unchanged, and our own with alignments, n-best lists
+//! Translation over HTTP: LibreTranslate's API, for clients that speak it, and our own with alignments, n-best lists
 //! and every option of search.
 //!
 //! ```text
