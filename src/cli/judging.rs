@@ -65,8 +65,9 @@ impl Work {
     /// Adds the translations, and where the model looked.
     pub fn translate(&self, test: &mut Test, ranks: &Ranks) -> Result<()> {
         let mut counter = Counter::new(self.pairs.len());
-        for (number, batch) in self.pairs.chunks(Counter::batch(&self.translator, ranks)).enumerate() {
-            let before = number * Counter::batch(&self.translator, ranks);
+        let size = Counter::batch(&self.translator, ranks);
+        for (number, batch) in self.pairs.chunks(size).enumerate() {
+            let before = number * size;
             let sources: Vec<&str> = batch.iter().map(|pair| pair.source.as_str()).collect();
             for mut translation in self.translator.translate(&sources, &self.options, before)? {
                 if let Some(too_long) = translation.too_long {

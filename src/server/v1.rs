@@ -15,7 +15,8 @@ use super::limits::Limits;
 use super::refusal::{Answer, Refusal};
 use super::work::{Found, How, Item};
 use crate::alignment::Lexicon;
-use crate::search::{Long, SearchConfig};
+use crate::config::Config;
+use crate::search::{Long, Method, SearchConfig};
 use crate::text::words::Level;
 use crate::translator::{Ends, Options, StepOf, View};
 
@@ -111,14 +112,13 @@ pub(super) async fn translate(State(app): State<Arc<App>>, headers: HeaderMap, b
     let place = app.catalog.find(asked.model.as_deref(), asked.source.as_deref(), asked.target.as_deref())?;
     let model = app.catalog.get(place);
     let items: Vec<Item> = asked.texts.into_iter().map(item).collect();
-    app.check_size(items.len(), items.iter().map(characters).sum())?;
     let mut options = options(model, &app.settings.limits, asked.search.as_ref())?;
     let most = app.settings.limits.beam;
     if asked.n_best == 0 || asked.n_best > most {
         return Err(Refusal::bad(format!("n_best must be 1 to {most}")));
     }
     options.n_best = asked.n_best;
-    if options.search.method == crate::search::Method::Beam && asked.n_best > options.search.beam {
+    if options.search.method == Method::Beam && asked.n_best > options.search.beam {
         return Err(Refusal::bad(format!(
             "n_best = {} needs a beam at least as wide; it is {}: set search.beam",
             asked.n_best, options.search.beam
@@ -147,7 +147,7 @@ pub(super) async fn align(State(app): State<Arc<App>>, headers: HeaderMap, body:
     if !model.looks {
         return Err(Refusal::bad(format!("{} has no attention, so it can't align", model.id)));
     }
-    let how = How::Align(view(model, &asked.view, Level::Word)?, forced(model, &app.settings.limits));
+    let how = How::Align(view(model, &asked.view, Level::Word)?, forced(model));
     let found = app.ask(place, how, items).await?;
     let told = |(id, found): (usize, &Found)| match found {
         Found::Aligned(rendered) => {
@@ -165,7 +165,7 @@ pub(super) async fn align(State(app): State<Arc<App>>, headers: HeaderMap, body:
 pub(super) async fn score(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Answer<Json> {
     let (place, _, items) = pairs(&app, &headers, body).await?;
     let model = app.catalog.get(place);
-    let found = app.ask(place, How::Score(forced(model, &app.settings.limits)), items).await?;
+    let found = app.ask(place, How::Score(forced(model)), items).await?;
     let told = |found: &Found| match found {
         Found::Score { log_prob, tokens } => json!({ "log_prob": log_prob, "tokens": tokens }),
         Found::Translation(_) | Found::Aligned(_) => Value::Null,
@@ -245,44 +245,51 @@ fn characters(item: &Item) -> usize {
     }
 }
 
-/// A model's search with what a request asks for in its place, within limits.
+/// What a model does with sentences, a request's wishes for its search within limits.
 pub(super) fn options(model: &Model, limits: &Limits, asked: Option<&Map<String, Value>>) -> Answer<Options> {
-    let mut search = model.search.clone();
-    if let Some(asked) = asked {
-        let mut all = serde_json::to_value(&search)?;
-        for (key, value) in asked {
-            if ["batch", "precision"].contains(&key.as_str()) {
-                return Err(Refusal::bad(format!("search.{key} is the server's to choose")));
-            }
-            match (all.get_mut(key), value) {
-                (Some(Value::Object(known)), Value::Object(value)) => known.extend(value.clone()),
-                _ => all[key] = value.clone(),
-            }
+    let search = match asked {
+        Some(asked) => searched(model, limits, asked)?,
+        // Within limits already.
+        None => model.search.clone(),
+    };
+    Ok(Options { search, n_best: 1, view: View::default(), lexicon: Lexicon::default() })
+}
+
+/// A model's search with what a request asks for in its place.
+fn searched(model: &Model, limits: &Limits, asked: &Map<String, Value>) -> Answer<SearchConfig> {
+    let mut all = serde_json::to_value(&model.search)?;
+    for (key, value) in asked {
+        if ["batch", "precision"].contains(&key.as_str()) {
+            return Err(Refusal::bad(format!("search.{key} is the server's to choose")));
         }
-        search = serde_json::from_value(all).map_err(|why| Refusal::bad(format!("search: {why}")))?;
+        match (all.get_mut(key), value) {
+            (Some(Value::Object(known)), Value::Object(value)) => known.extend(value.clone()),
+            _ => all[key] = value.clone(),
+        }
     }
+    let mut search: SearchConfig =
+        serde_json::from_value(all).map_err(|why| Refusal::bad(format!("search: {why}")))?;
     search.max_source = search.max_source.min(limits.tokens);
-    let config = crate::config::Config { search: search.clone(), ..model.config.clone() };
+    let config = Config { search: search.clone(), ..model.config.clone() };
     config.check_search(model.looks)?;
     if search.beam > limits.beam {
         return Err(Refusal::bad(format!("search.beam may be {} here", limits.beam)));
     }
     let (longest, most) = (search.limit(search.max_source), MOST_LENGTH * limits.tokens);
-    if asked.is_some() && longest > most {
+    if longest > most {
         return Err(Refusal::bad(format!(
             "search.max_ratio and search.max_extra allow translations of {longest} tokens: here they may have {most}"
         )));
     }
-    Ok(Options { search, n_best: 1, view: View::default(), lexicon: Lexicon::default() })
+    Ok(search)
 }
 
 /// How much longer than the longest source a translation may be.
 const MOST_LENGTH: usize = 4;
 
 /// How given pairs are read: what is too long is refused.
-fn forced(model: &Model, limits: &Limits) -> SearchConfig {
-    let most = model.search.max_source.min(limits.tokens);
-    SearchConfig { max_source: most, long: Long::Refuse, ..model.search.clone() }
+fn forced(model: &Model) -> SearchConfig {
+    SearchConfig { long: Long::Refuse, ..model.search.clone() }
 }
 
 fn view(model: &Model, asked: &Telling, default: Level) -> Answer<View> {
