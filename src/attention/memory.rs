@@ -24,6 +24,8 @@ pub struct Track {
     pub step: usize,
     /// The weights that each position has had, `[B, N, S]`; only with coverage, and not before the first step.
     pub covered: Option<Tensor<3>>,
+    /// Weights that the next look takes in place of its own, `[B, N, S]`: somebody says where to look.
+    pub instead: Option<Tensor<3>>,
 }
 
 impl Memory {
@@ -47,7 +49,11 @@ impl Memory {
 impl Track {
     /// The tracks of some sentences, in that order, repeats allowed.
     pub fn select(&self, rows: Tensor<1, Int>) -> Self {
-        let covered = self.covered.as_ref().map(|covered| covered.clone().select(0, rows));
-        Self { step: self.step, covered }
+        let select = |tensor: &Tensor<3>| tensor.clone().select(0, rows.clone());
+        Self {
+            step: self.step,
+            covered: self.covered.as_ref().map(select),
+            instead: self.instead.as_ref().map(select),
+        }
     }
 }

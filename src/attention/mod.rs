@@ -72,6 +72,8 @@ pub struct Attended {
     pub context: Tensor<3>,
     /// Where it looked. Without attention: nothing.
     pub weights: Option<Weights>,
+    /// How well queries matched keys, before windows and masks, `[B, N · T, S]`. Without attention: nothing.
+    pub scores: Option<Tensor<3>>,
     /// What was drawn to look there, in training of hard attention.
     pub drawn: Option<Drawn>,
     /// What the next look must know.
@@ -137,7 +139,7 @@ impl Attention {
             let size = memory.summary.dims()[1];
             let context = memory.summary.clone().unsqueeze_dim::<3>(1).expand([b, t, size]);
             let track = Track { step: track.step + t, ..track };
-            return Attended { context, weights: None, drawn: None, track };
+            return Attended { context, weights: None, scores: None, drawn: None, track };
         };
         let looks = self.heads() * t;
         let queries = match &self.projections {
@@ -162,7 +164,10 @@ impl Attention {
                 blocked.bool_or(after.expand([b, looks / t, t, s]).reshape([b, looks, s]))
             }
         };
-        let (weights, drawn) = self.choice.weights(scores, blocked, around, track.step);
+        let (weights, drawn) = match &track.instead {
+            Some(weights) => (weights.clone(), None),
+            None => self.choice.weights(scores.clone(), blocked, around, track.step),
+        };
 
         let context = weights.clone().reshape([b * looks / t, t, s]).matmul(memory.values.clone());
         let context = match &self.projections {
@@ -173,6 +178,7 @@ impl Attention {
         Attended {
             context,
             weights: Some(Weights::of(weights, t, self.projections.as_ref())),
+            scores: Some(scores),
             drawn: drawn.map(|drawn| drawn.joined(t)),
             track,
         }
@@ -193,7 +199,7 @@ impl Attention {
             let now = weights.clone().reshape([b, looks / t, t, s]).sum_dim(2).squeeze_dim::<3>(2);
             track.covered.map_or(now.clone(), |before| before + now)
         });
-        Track { step: track.step + t, covered }
+        Track { step: track.step + t, covered, instead: None }
     }
 
     /// Whether a look must know the weights of those before it.

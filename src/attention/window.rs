@@ -191,7 +191,7 @@ mod tests {
         let (device, mask) = (device(), SourceMask::from_lengths(&[length], positions, &device()));
         let memory = Tensor::<3>::zeros([1, positions, 1], &device);
         let memory = attention.remember(memory, mask, Tensor::zeros([1, 1], &device));
-        let track = crate::attention::Track { step, covered: None };
+        let track = crate::attention::Track { step, covered: None, instead: None };
         let weights =
             attention.attend(Tensor::zeros([1, steps, 1], &device), &memory, track).weights.unwrap().mean;
         let weights: Vec<f32> = weights.into_data().try_to_vec().unwrap();

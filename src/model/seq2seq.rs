@@ -5,7 +5,7 @@ use burn::nn::Linear;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
-use super::decoder::{Decoded, Decoder, DecoderConfig, DecoderState, Readouts};
+use super::decoder::{Decoded, Decoder, DecoderConfig, DecoderState, Opened, Readouts};
 use super::embedding::{Embedding, EmbeddingConfig};
 use super::encoder::{Encoder, EncoderConfig};
 use super::names::named;
@@ -248,6 +248,12 @@ impl Seq2Seq {
     pub fn decode(&self, target: &TargetBatch, state: DecoderState, memory: &Memory) -> Decoded {
         let embedded = self.embedded(&self.target_embedding, target.inputs.clone(), TARGET);
         self.decoder.forward(embedded, &target.lengths, state, memory)
+    }
+
+    /// One step over target inputs `[B, 1]`, laid open.
+    pub fn open(&self, target: &TargetBatch, state: DecoderState, memory: &Memory) -> Opened {
+        let embedded = self.embedded(&self.target_embedding, target.inputs.clone(), TARGET);
+        self.decoder.open(embedded, state, memory)
     }
 
     /// The readouts alone, of the real steps `[N, R]` of targets from their beginning: what training needs.

@@ -31,7 +31,7 @@ pub(super) struct App {
 }
 
 /// Every path with its method.
-pub(super) const ROUTES: [(&str, &str); 11] = [
+pub(super) const ROUTES: [(&str, &str); 12] = [
     ("/translate", "POST"),
     ("/detect", "POST"),
     ("/languages", "GET"),
@@ -40,6 +40,7 @@ pub(super) const ROUTES: [(&str, &str); 11] = [
     ("/v1/translate", "POST"),
     ("/v1/align", "POST"),
     ("/v1/score", "POST"),
+    ("/v1/steps", "POST"),
     ("/v1/models", "GET"),
     ("/openapi.json", "GET"),
     ("/metrics", "GET"),
@@ -56,6 +57,7 @@ pub(super) fn router(app: Arc<App>) -> Router {
         .route("/v1/translate", post(v1::translate))
         .route("/v1/align", post(v1::align))
         .route("/v1/score", post(v1::score))
+        .route("/v1/steps", post(v1::steps))
         .route("/v1/models", get(v1::models))
         .route("/openapi.json", get(openapi::described))
         .route("/metrics", get(metrics))

@@ -125,7 +125,7 @@ impl Asked {
                 let hypothesis = translation.hypotheses.get(n).unwrap_or_else(|| translation.best());
                 if self.is_html { escaped(&hypothesis.translation) } else { hypothesis.translation.clone() }
             }
-            Found::Aligned(_) | Found::Score { .. } => String::new(),
+            Found::Aligned(_) | Found::Score { .. } | Found::Steps(_) => String::new(),
         };
         let told: Vec<String> = found.iter().map(told).collect();
         joined(parts, told.iter().map(String::as_str))

@@ -77,6 +77,15 @@ fn paths() -> Map<String, Value> {
         ),
         ("/v1/align", of("post", "Align given pairs", Some("Pairs"), "Alignments")),
         ("/v1/score", of("post", "Score given pairs", Some("Pairs"), "Scores")),
+        (
+            "/v1/steps",
+            of(
+                "post",
+                "A greedy translation step by step, with every number; words and weights may be given",
+                Some("OneByOne"),
+                "Steps",
+            ),
+        ),
         ("/v1/models", of("get", "The models", None, "Models")),
         ("/openapi.json", of("get", "This description", None, "Description")),
         ("/metrics", metrics),
@@ -152,6 +161,13 @@ fn schemas(limits: &Limits) -> Value {
         "Alignments": object(&["model", "alignments"], json!({ "model": text, "alignments": list(object(&["links"], aligned)) })),
         "Scores": object(&["model", "scores"], json!({
             "model": text, "scores": list(object(&["log_prob", "tokens"], json!({ "log_prob": number, "tokens": integer }))),
+        })),
+        "OneByOne": closed(&["text"], json!({
+            "text": text, "model": text, "source": text, "target": text, "written": list(integer.clone()),
+            "instead": { "type": "object", "additionalProperties": list(number.clone()) },
+        })),
+        "Steps": object(&["source", "steps", "translation"], json!({
+            "model": text, "source": list(text.clone()), "translation": text, "steps": list(json!({ "type": "object" })),
         })),
         "Models": object(&["models"], json!({ "models": list(object(&["id", "source", "target"], json!({
             "id": text, "source": text, "target": text, "attention": text, "heads": integer, "parameters": integer,

@@ -1,5 +1,6 @@
 //! Our own API: translations with where the model looked, n-best lists, every option of search; given pairs aligned and scored.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -18,7 +19,7 @@ use crate::alignment::Lexicon;
 use crate::config::Config;
 use crate::search::{Long, Method, SearchConfig};
 use crate::text::words::Level;
-use crate::translator::{Ends, Options, StepOf, View};
+use crate::translator::{Ends, Options, StepOf, View, Wishes};
 
 /// How alignments are told.
 #[derive(Debug, Default, Deserialize)]
@@ -156,7 +157,7 @@ pub(super) async fn align(State(app): State<Arc<App>>, headers: HeaderMap, body:
             object["links"] = rendered.alignment.links().to_string().into();
             Ok(object)
         }
-        Found::Translation(_) | Found::Score { .. } => Ok(Value::Null),
+        Found::Translation(_) | Found::Score { .. } | Found::Steps(_) => Ok(Value::Null),
     };
     let alignments = found.iter().enumerate().map(told).collect::<Answer<Vec<Value>>>()?;
     Ok(Json(json!({ "model": model.id, "alignments": alignments })))
@@ -168,9 +169,52 @@ pub(super) async fn score(State(app): State<Arc<App>>, headers: HeaderMap, body:
     let found = app.ask(place, How::Score(forced(model)), items).await?;
     let told = |found: &Found| match found {
         Found::Score { log_prob, tokens } => json!({ "log_prob": log_prob, "tokens": tokens }),
-        Found::Translation(_) | Found::Aligned(_) => Value::Null,
+        Found::Translation(_) | Found::Aligned(_) | Found::Steps(_) => Value::Null,
     };
     Ok(Json(json!({ "model": model.id, "scores": found.iter().map(told).collect::<Vec<_>>() })))
+}
+
+/// `POST /v1/steps`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OneByOne {
+    #[serde(default)]
+    model: Option<String>,
+    #[serde(default)]
+    source: Option<String>,
+    #[serde(default)]
+    target: Option<String>,
+    text: String,
+    /// Ids that the translation begins with.
+    #[serde(default)]
+    written: Vec<usize>,
+    /// Where some steps are to look.
+    #[serde(default)]
+    instead: BTreeMap<usize, Vec<f32>>,
+}
+
+pub(super) async fn steps(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Answer<Json> {
+    app.check_key(&headers, None)?;
+    let body = app.read(&headers, body).await?;
+    let asked: OneByOne = body::json(&body)?;
+    let place = app.catalog.find(asked.model.as_deref(), asked.source.as_deref(), asked.target.as_deref())?;
+    let model = app.catalog.get(place);
+    let item = item(Text::Plain(asked.text));
+    app.check_size(1, characters(&item))?;
+    let most = MOST_LENGTH * app.settings.limits.tokens;
+    if asked.written.len() > most {
+        return Err(Refusal::too_much(format!("{} tokens written: there may be {most}", asked.written.len())));
+    }
+    let wishes = Wishes { written: asked.written, instead: asked.instead };
+    let mut found = app.ask(place, How::Steps(wishes), vec![item]).await?;
+    match found.pop() {
+        Some(Found::Steps(steps)) => {
+            let mut told = serde_json::to_value(steps)?;
+            told["model"] = model.id.as_str().into();
+            Ok(Json(told))
+        }
+        _ => Err(Refusal::stopping()),
+    }
 }
 
 /// `GET /v1/models`.

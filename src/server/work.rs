@@ -11,7 +11,7 @@ use super::refusal::{Answer, Refusal};
 use crate::corpus::Pair;
 use crate::error::Result;
 use crate::search::{Method, SearchConfig};
-use crate::translator::{Options, Rendered, Sentence, Translation, Translator, View};
+use crate::translator::{Options, Rendered, Sentence, Steps, Translation, Translator, View, Wishes};
 
 /// One thing to compute.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub(super) enum How {
     Align(View, SearchConfig),
     /// How likely it is.
     Score(SearchConfig),
+    /// Every step of a greedy translation.
+    Steps(Wishes),
 }
 
 impl How {
@@ -46,6 +48,7 @@ pub(super) enum Found {
     Translation(Translation),
     Aligned(Rendered),
     Score { log_prob: f64, tokens: usize },
+    Steps(Box<Steps>),
 }
 
 /// Computes rounds until the queue is closed and empty.
@@ -115,6 +118,10 @@ fn all(translator: &Translator, how: &How, items: &[&Item], before: usize) -> Re
             let aligned = translator.align(&pairs(items), search, before)?;
             let told = |(log_prob, tokens)| Found::Score { log_prob, tokens };
             Ok(aligned.log_probs().into_iter().map(told).collect())
+        }
+        How::Steps(wishes) => {
+            let steps = |item: &&Item| translator.steps(sentence(item).text, wishes);
+            items.iter().map(|item| Ok(Found::Steps(Box::new(steps(item)?)))).collect()
         }
     }
 }

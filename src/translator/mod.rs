@@ -3,6 +3,7 @@
 mod aligned;
 mod ensemble;
 mod source;
+mod steps;
 mod unknown;
 mod wish;
 
@@ -24,6 +25,7 @@ use source::{Reading, Source};
 use wish::Wish;
 
 pub use aligned::{Aligned, Judged};
+pub use steps::{Candidate, Step, Steps, Wishes};
 pub use wish::Sentence;
 
 /// A trained run, or several that are asked together, ready to translate.

@@ -147,6 +147,54 @@ fn our_api_says_what_the_command_line_says() {
     assert!(metrics.contains("zhuyi_answers_total{route=\"/v1/align\",status=\"200\"} 1\n"), "{metrics}");
 }
 
+/// Steps are those of a greedy translation; another word, and another place to look, lead elsewhere.
+#[test]
+fn steps_are_laid_open_and_can_be_changed() {
+    let served = serve(&[]);
+    let ask = |extra: Value| {
+        let mut body = json!({ "text": "the cat eats fish", "source": "en" });
+        body.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        served.post("/v1/steps", &body)
+    };
+    let plain = ask(json!({})).json();
+    let greedy = json!({ "texts": ["the cat eats fish"], "search": { "beam": 1 }, "view": { "level": "subword", "ends": true } });
+    let greedy = served.post("/v1/translate", &greedy).json()["translations"][0].clone();
+    assert_eq!((&plain["translation"], &plain["source"]), (&greedy["translation"], &greedy["source"]));
+    let steps = plain["steps"].as_array().unwrap();
+    for (step, row) in steps.iter().zip(greedy["weights"].as_array().unwrap()) {
+        assert_same(&step["weights"], row);
+        let of = |key: &str| step[key].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect::<Vec<_>>();
+        assert!((of("parts").iter().sum::<f64>() - 1.0).abs() < 1e-5);
+        // Softmax by hand of the scores that are told.
+        let scores: Vec<f64> =
+            step["scores"][0].as_array().unwrap().iter().map(|x| x.as_f64().unwrap().exp()).collect();
+        let sum: f64 = scores.iter().sum();
+        assert_same(&json!(scores.iter().map(|score| score / sum).collect::<Vec<_>>()), &step["weights"]);
+        assert_eq!(step["next"].as_array().unwrap().len(), 5);
+        assert_eq!(step["next"][0], step["token"]);
+    }
+    // Another word.
+    let second = &steps[0]["next"][1];
+    let other = ask(json!({ "written": [second["id"]] })).json();
+    assert_eq!(other["steps"][0]["token"], *second);
+    assert_ne!(other["translation"], plain["translation"]);
+    // Its own weights change nothing; another word's do.
+    let weights = &steps[0]["weights"];
+    let own = ask(json!({ "instead": { "0": weights } })).json();
+    assert_eq!((&own["translation"], &own["steps"][0]["told"]), (&plain["translation"], &json!(true)));
+    let fish = ask(json!({ "instead": { "0": [0, 0, 0, 1, 0] } })).json();
+    assert_same(&fish["steps"][0]["weights"], &json!([0, 0, 0, 1, 0]));
+    assert_ne!(fish["steps"][0]["next"][0], steps[0]["next"][0]);
+    for (extra, why) in [
+        (json!({ "instead": { "0": [1, 0] } }), "5 weights are needed"),
+        (json!({ "instead": { "0": [0, 0, 0, 0, 0] } }), "5 weights are needed"),
+        (json!({ "written": [1_000_000] }), "1000000"),
+    ] {
+        let refused = ask(extra);
+        assert!((400..500).contains(&refused.status) && refused.error().contains(why), "{refused:?}");
+    }
+}
+
 /// Known fault P6: what is too much is refused at once, with the limit; so is what can't be meant.
 #[test]
 fn what_is_too_much_is_refused() {

@@ -4,8 +4,10 @@
 //! the step, and what it saw goes into the step; `after` (Luong 2015, section 3) asks with the state after
 //! the step. With input feeding (Luong 2015, section 3.3) each step also gets the last readout.
 
+mod opened;
 mod readouts;
 
+pub use opened::Opened;
 pub use readouts::Readouts;
 
 use burn::module::Module;
@@ -200,7 +202,7 @@ impl Decoder {
 
     /// Steps whose inputs are all known: any number without feedback, else one.
     fn steps(&self, embedded: Tensor<3>, lengths: &[usize], state: DecoderState, memory: &Memory) -> Decoded {
-        let Seen { joined, weights, drawn, layers, track } = self.seen(embedded, lengths, state, memory);
+        let Seen { joined, weights, drawn, layers, track, .. } = self.seen(embedded, lengths, state, memory);
         let readouts = linear::apply(&self.readout, joined, Activation::Tanh);
         let fed = self.input_feeding.then(|| last_step(readouts.clone()));
         Decoded { readouts, weights, drawn, state: DecoderState { layers, fed, track } }
@@ -210,17 +212,18 @@ impl Decoder {
     fn seen(&self, embedded: Tensor<3>, lengths: &[usize], state: DecoderState, memory: &Memory) -> Seen {
         let mut inputs = vec![embedded.clone()];
         let seen_before = (self.timing == Timing::Before).then(|| {
-            let query = state.layers[state.layers.len() - 1].clone();
-            self.attention.attend(query.unsqueeze_dim(1), memory, state.track.clone())
+            let query: Tensor<3> = state.layers[state.layers.len() - 1].clone().unsqueeze_dim(1);
+            (self.attention.attend(query.clone(), memory, state.track.clone()), query)
         });
-        inputs.extend(seen_before.as_ref().map(|seen| seen.context.clone()));
+        inputs.extend(seen_before.as_ref().map(|(seen, _)| seen.context.clone()));
         inputs.extend(state.fed.map(|fed| fed.unsqueeze_dim(1)));
         let (top, layers) = self.recur(concatenated(inputs), lengths, &state.layers, state.track.step);
-        let (Attended { context, weights, drawn, track }, skip) = match seen_before {
-            Some(seen) => (seen, vec![embedded]),
-            None => (self.attention.attend(top.clone(), memory, state.track), vec![]),
+        let (Attended { context, weights, scores, drawn, track }, query, skip) = match seen_before {
+            Some((seen, query)) => (seen, query, vec![embedded]),
+            None => (self.attention.attend(top.clone(), memory, state.track), top.clone(), vec![]),
         };
-        Seen { joined: concatenated([vec![top, context], skip].concat()), weights, drawn, layers, track }
+        let joined = concatenated([vec![top, context.clone()], skip].concat());
+        Seen { joined, weights, drawn, layers, track, query, scores, context }
     }
 
     /// The GRU layers over inputs `[B, T, I]`: the top layer's states `[B, T, H]`, every layer's last state.
@@ -257,6 +260,12 @@ struct Seen {
     layers: Vec<Tensor<2>>,
     /// What attention knows of the steps so far.
     track: Track,
+    /// What it looked with, `[B, T, H]`.
+    query: Tensor<3>,
+    /// How well that matched, `[B, N · T, S]`.
+    scores: Option<Tensor<3>>,
+    /// What it saw, `[B, T, C]`.
+    context: Tensor<3>,
 }
 
 fn concatenated(mut parts: Vec<Tensor<3>>) -> Tensor<3> {
