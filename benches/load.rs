@@ -61,8 +61,11 @@ struct Client<'a> {
 impl Client<'_> {
     fn post(&mut self, body: &str) -> Option<Answer> {
         self.send(
-            format!("POST /v1/translate HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n{body}", body.len())
-                .as_bytes(),
+            format!(
+                "POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            )
+            .as_bytes(),
         )
     }
 
@@ -187,17 +190,18 @@ fn is_same(told: &Value, right: &Value) -> bool {
 /// A request that can't be answered as it is: each kind in turn.
 fn break_something(client: &mut Client<'_>, kind: usize) {
     let whole = |body: &str| {
-        format!("POST /v1/translate HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+        format!("POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n{body}", body.len())
     };
     let told = match kind % 5 {
         0 => client.send(whole("{\"texts\": [").as_bytes()),
         1 => client.send(whole("{\"texts\": 7, \"beam\": \"x\"}").as_bytes()),
-        2 => client.send(b"POST /v1/translate HTTP/1.1\r\nHost: x\r\nContent-Length: 900000000\r\n\r\n{"),
+        2 => client.send(b"POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000000\r\n\r\n{"),
         3 => {
             // Half a body, and gone.
             let mut stream = client.served.connect();
-            let _ = stream
-                .write_all(b"POST /v1/translate HTTP/1.1\r\nHost: x\r\nContent-Length: 90\r\n\r\n{\"texts\"");
+            let _ = stream.write_all(
+                b"POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 90\r\n\r\n{\"texts\"",
+            );
             let _ = stream.shutdown(Shutdown::Both);
             None
         }

@@ -104,15 +104,15 @@ fn work(args: &LessonArgs, entry: &Entry) -> anyhow::Result<Lesson> {
         let names: Vec<String> = takers.map(|entry| format!("`{}`", entry.name)).collect();
         Error::Usage(format!("--{flag} belongs to {}, not to `{}`", names.join(" and "), entry.name))
     };
-    if args.run.is_some() && !matches!(entry.work, Work::Model(_)) {
-        return Err(refused("run", |work| matches!(work, Work::Model(_))).into());
+    if args.run.is_some() && !matches!(entry.work, Work::Model(..)) {
+        return Err(refused("run", |work| matches!(work, Work::Model(..))).into());
     }
     if args.attention.is_some() && !matches!(entry.work, Work::Timing(_)) {
         return Err(refused("attention", |work| matches!(work, Work::Timing(_))).into());
     }
     Ok(match entry.work {
         Work::Alone(work) => work()?,
-        Work::Model(work) => work(&translator(args)?)?,
+        Work::Model(_, work) => work(&translator(args)?)?,
         Work::Timing(work) => work(match args.attention {
             Some(DecoderArg::Bahdanau) => Timing::Before,
             Some(DecoderArg::Luong) | None => Timing::After,

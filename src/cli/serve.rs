@@ -44,6 +44,10 @@ pub struct ServeArgs {
     /// A site whose pages may ask, as https://example.org, or * for all; may be repeated
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
+    /// A name by which this server may be called, beside localhost and addresses, where only this machine reaches it; may be
+    /// repeated
+    #[arg(long, value_name = "NAME")]
+    allow_host: Vec<String>,
     /// Log the texts of requests, with -v
     #[arg(long)]
     log_texts: bool,
@@ -124,8 +128,8 @@ impl ServeArgs {
             timeout: Duration::from_secs(self.limits.timeout),
         };
         let precision = if self.int8 { Precision::Int8 } else { Precision::F32 };
-        let (origins, log_texts) = (self.allow_origin.clone(), self.log_texts);
-        Ok(Settings { limits, api_keys, origins, log_texts, precision })
+        let (origins, hosts) = (self.allow_origin.clone(), self.allow_host.clone());
+        Ok(Settings { limits, api_keys, origins, hosts, log_texts: self.log_texts, precision })
     }
 }
 

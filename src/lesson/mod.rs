@@ -50,9 +50,18 @@ pub enum Work {
     /// From nothing.
     Alone(fn() -> Result<Lesson>),
     /// With a trained model.
-    Model(fn(&Translator) -> Result<Lesson>),
+    Model(Needs, fn(&Translator) -> Result<Lesson>),
     /// For one of the two timings.
     Timing(fn(Timing) -> Result<Lesson>),
+}
+
+/// What a lesson needs a model to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing.
+    Any,
+    /// Attention of several heads.
+    Heads,
 }
 
 impl Entry {
@@ -73,7 +82,7 @@ pub const LESSONS: [Entry; 13] = [
             "one vector C against C_i: The cat eats fish → 猫 吃 鱼",
             "一个向量 C 与 C_i：The cat eats fish → 猫 吃 鱼",
         ],
-        Work::Model(bottleneck::work),
+        Work::Model(Needs::Any, bottleneck::work),
     ),
     entry(
         "figure",
@@ -110,7 +119,7 @@ pub const LESSONS: [Entry; 13] = [
     drawn(
         "heads",
         ["512 = 8 × 64: same cost, eight views", "512 = 8 × 64：代价相同，八个视角"],
-        Work::Model(heads::work),
+        Work::Model(Needs::Heads, heads::work),
     ),
     drawn("complexity", ["T² and T²d, counted and timed", "T² 与 T²d：计数与实测"], Work::Alone(complexity::work)),
     entry(

@@ -17,7 +17,7 @@ use crate::search::{
 use crate::text::{BOS, PAD, UNK};
 
 /// Tokens that no translation may hold; the last one only where the config says so.
-const FORBIDDEN: [usize; 3] = [PAD, BOS, UNK];
+pub const FORBIDDEN: [usize; 3] = [PAD, BOS, UNK];
 
 /// The beam up to which a batch is as large as the config says; wider ones share its rows.
 const USUAL_BEAM: usize = 5;

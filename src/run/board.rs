@@ -8,15 +8,13 @@ use burn::tensor::Device;
 
 use super::RunDir;
 use super::events::{EventFile, Shown};
+use super::looked::looked;
 use crate::alignment::Alignment;
 use crate::error::{Error, Result};
-use crate::model::host::LaidOut;
-use crate::model::{Seq2Seq, batched};
+use crate::model::Seq2Seq;
 use crate::prepare::Prepared;
-use crate::search::Look;
-use crate::text::Tokenizer;
-use crate::text::words::{Level, Words};
 use crate::train::Event;
+use crate::train::batch::Example;
 
 /// The folder of event files in a run's directory.
 pub(super) const TENSORBOARD: &str = "tensorboard";
@@ -96,39 +94,23 @@ impl<'a> Board<'a> {
     /// # Errors
     /// What the system refuses.
     pub fn pictures(&mut self, model: &Seq2Seq, step: usize) -> Result<()> {
-        let few = &self.data.dev.examples[..self.pictures.min(self.data.dev.examples.len())];
-        let sources: Vec<&[usize]> = few.iter().map(|example| example.source.as_slice()).collect();
-        let targets: Vec<&[usize]> = few.iter().map(|example| example.target.as_slice()).collect();
-        let Ok(forced) = batched::score(model, &LaidOut::default(), &sources, &targets, few.len(), &self.device)
-        else {
-            // Weights that are no numbers are told elsewhere.
-            return Ok(());
-        };
+        let few: Vec<&Example> = self.data.dev.examples.iter().take(self.pictures).collect();
         let mut shown = Vec::new();
-        for (number, (forced, (source, target))) in (1..).zip(forced.iter().zip(sources.into_iter().zip(targets)))
-        {
-            if forced.attention.is_empty() {
-                return Ok(());
-            }
-            let without_end = &source[..source.len() - 1];
-            let words = |tokenizer: &Tokenizer, ids: &[usize]| {
-                let pieces: Vec<String> = ids.iter().map(|&id| tokenizer.piece(id).to_owned()).collect();
-                tokenizer.words(Level::Auto, &pieces)
-            };
-            let sides = [words(&self.data.source, without_end), words(&self.data.target, target)];
-            if let Some(png) = picture(&forced.attention, &sides)? {
+        for (number, alignment) in (1..).zip(looked(model, &few, self.data, &self.device)?) {
+            if let Some(png) = picture(&alignment)? {
                 shown.push((format!("alignment/{number}"), Shown::Picture(png)));
             }
+        }
+        if shown.is_empty() {
+            return Ok(());
         }
         self.file.add(now(), step, &shown).map_err(Error::io(&self.path))
     }
 }
 
 /// A heat map; nothing in a build without PNG.
-fn picture(looks: &[Look], [source, target]: &[Words; 2]) -> Result<Option<Vec<u8>>> {
-    let rows: Vec<&[f32]> = looks.iter().map(|look| look.weights.as_slice()).collect();
-    let alignment = Alignment::at_words(&rows, &[], source, target);
-    let svg = crate::plot::heatmap::svg(&alignment, None)?;
+fn picture(alignment: &Alignment) -> Result<Option<Vec<u8>>> {
+    let svg = crate::plot::heatmap::svg(alignment, None)?;
     #[cfg(feature = "png")]
     return Ok(Some(crate::plot::png::render(&svg)?.png));
     #[cfg(not(feature = "png"))]

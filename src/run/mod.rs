@@ -22,6 +22,7 @@ pub mod checkpoint;
 mod events;
 mod files;
 mod log;
+mod looked;
 mod memory;
 mod models;
 mod needs;

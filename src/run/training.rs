@@ -7,6 +7,7 @@ use burn::module::Module;
 use burn::tensor::Device;
 
 use super::board::Board;
+use super::looked::{looked, watched};
 use super::needs::needs;
 use super::start::started;
 use super::{Log, RunDir, Saved};
@@ -20,6 +21,7 @@ use crate::parity::check_first_batch;
 use crate::prepare::Prepared;
 use crate::ranks::Ranks;
 use crate::rng::Rng;
+use crate::train::batch::Example;
 use crate::train::{Event, Observer, Standing, State, Summary, Task, freeze, train};
 
 /// Who watches training and may stop it.
@@ -156,8 +158,22 @@ impl Training {
         let (pictures, done) = (config.log.pictures, self.state.progress.step);
         let board = config.log.tensorboard.then(|| Board::open(&self.dir, data, &opened.device, pictures, done));
         let board = board.transpose()?;
-        let mut recorder =
-            Recorder { board, team, dir: &self.dir, data: &self.data, keep, log, started, before, runs, watch };
+        let (device, watched) = (opened.device.clone().without_autodiff(), watched(data));
+        let mut recorder = Recorder {
+            board,
+            team,
+            dir: &self.dir,
+            digest: &self.data,
+            data,
+            watched,
+            device,
+            keep,
+            log,
+            started,
+            before,
+            runs,
+            watch,
+        };
         train(self.state, task, &mut recorder).map_err(|why| match &why {
             Error::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
                 Error::data(self.dir.path(), self.dir.with_way_out(&why))
@@ -216,7 +232,11 @@ struct Recorder<'a> {
     board: Option<Board<'a>>,
     team: [usize; 2],
     dir: &'a RunDir,
-    data: &'a str,
+    digest: &'a str,
+    data: &'a Prepared,
+    /// The sentence in which it is told where the model looks.
+    watched: Option<&'a Example>,
+    device: Device,
     keep: usize,
     log: Log,
     started: Instant,
@@ -236,6 +256,10 @@ impl Observer for Recorder<'_> {
     fn scored(&mut self, model: &Seq2Seq, standing: Standing<'_>) -> Result<()> {
         let Standing { step, best, kept } = standing;
         self.board.as_mut().map_or(Ok(()), |board| board.pictures(model, step))?;
+        let watched: Vec<&Example> = self.watched.into_iter().collect();
+        for alignment in looked(model, &watched, self.data, &self.device)? {
+            self.log.add_look(step, &alignment)?;
+        }
         if kept.contains(&step) {
             let file = self.dir.keep_model(step, model)?;
             // The best one is always kept.
@@ -250,7 +274,7 @@ impl Observer for Recorder<'_> {
     }
 
     fn checkpoint(&mut self, state: &State) -> Result<()> {
-        self.dir.write_checkpoint(state, self.data, self.team, self.keep)?;
+        self.dir.write_checkpoint(state, self.digest, self.team, self.keep)?;
         // Only now: until then the checkpoint before may need them.
         self.dir.forget_models(&state.progress.kept.iter().map(|(step, _)| *step).collect::<Vec<_>>())
     }

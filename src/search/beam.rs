@@ -2,11 +2,21 @@
 //! sentence is `sentence.rs`'s business.
 
 use super::live::Said;
-use super::sentence::Sentence;
+use super::sentence::{Advance, Sentence};
 use super::{Hypothesis, Request, Stepper};
 
 /// The best translations of every sentence, best first. `state` has one row a sentence.
 pub fn beam_search<S: Stepper>(stepper: &mut S, state: S::State, request: &Request<'_>) -> Vec<Vec<Hypothesis>> {
+    watched(stepper, state, request, |_| {})
+}
+
+/// The same, each step of each sentence shown to somebody.
+pub(super) fn watched<S: Stepper>(
+    stepper: &mut S,
+    state: S::State,
+    request: &Request<'_>,
+    mut watch: impl FnMut(&Advance),
+) -> Vec<Vec<Hypothesis>> {
     let end = stepper.end();
     let mut sentences: Vec<Sentence<'_>> =
         request.tasks.iter().map(|task| Sentence::new(request, task, end)).collect();
@@ -25,8 +35,9 @@ pub fn beam_search<S: Stepper>(stepper: &mut S, state: S::State, request: &Reque
         for sentence in &mut sentences {
             let count = sentence.live().len();
             let attention = if step.attention.is_empty() { &[] } else { &step.attention[at..at + count] };
-            let parents = sentence.advance(&Said { log_probs: &step.log_probs, first: at, attention });
-            next_rows.extend(parents.into_iter().map(|parent| at + parent));
+            let advance = sentence.advance(&Said { log_probs: &step.log_probs, first: at, attention });
+            next_rows.extend(advance.parents().map(|row| at + row));
+            watch(&advance);
             at += count;
         }
         state = moved(stepper, step.state, &next_rows, at);

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::kernels::log_probs::LogProbs;
-use crate::search::{LengthPenalty, Look, Phrase, SearchConfig, Step, Task, forced, sample};
+use crate::search::{
+    Fate, LengthPenalty, Look, Phrase, SearchConfig, Step, Task, beam_tree, forced, sample, tree,
+};
 use crate::text::EOS;
 
 /// A model whose next-token probabilities depend on the tokens before, by a function.
@@ -254,6 +256,44 @@ fn a_batch_is_its_sentences() {
         let alone = search(Made(6, scrambled(3, 6)), vec![(i, vec![])], &plain(3), &[limit]).remove(0);
         assert_eq!(together[i], alone, "sentence {i}");
     }
+}
+
+/// Every branch's log-probability is its own, only what lives on has children, and each translation is at the end of its branch.
+#[test]
+fn a_tree_is_the_search() {
+    let [mut given_up, mut outrun, mut cut] = [0; 3];
+    for seed in 0..20 {
+        for (beam, groups, most) in [(1, 1, 8), (3, 1, 8), (4, 2, 8), (3, 1, 2)] {
+            let config = SearchConfig { beam, groups, ..plain(beam) };
+            let tasks = [Task::of(2, most)];
+            let request = Request { config: &config, n_best: 2, forbidden: &[], tasks: &tasks };
+            let next = scrambled(seed, 6);
+            let (branches, found) = beam_tree(&mut Made(6, &next), sentences(1), &request);
+            assert_eq!(found, beam_search(&mut Made(6, &next), sentences(1), &request).remove(0));
+            for (i, branch) in branches.iter().enumerate() {
+                let (mut at, mut tokens) = (branch.parent, Vec::new());
+                while let Some(place) = at {
+                    assert!(place < i && branches[place].fate == Fate::GoesOn);
+                    tokens.insert(0, branches[place].token);
+                    at = branches[place].parent;
+                }
+                let before = branch.parent.map_or(0.0, |parent| branches[parent].log_prob);
+                let log_prob = before + f64::from(next(0, &tokens)[branch.token].ln());
+                assert!((branch.log_prob - log_prob).abs() < 1e-5);
+                assert_eq!(branch.fate == Fate::Ends, branch.token == EOS);
+                given_up += usize::from(branch.fate == Fate::GivenUp);
+                outrun += usize::from(branch.fate == Fate::Outrun);
+            }
+            for hypothesis in &found {
+                let end = (!hypothesis.cut).then_some(EOS);
+                let tokens: Vec<usize> = hypothesis.tokens.iter().copied().chain(end).collect();
+                let last = tree::place(&branches, &tokens).unwrap();
+                assert_eq!(branches[last].log_prob, hypothesis.log_prob);
+                cut += usize::from(hypothesis.cut && branches[last].fate == Fate::GoesOn);
+            }
+        }
+    }
+    assert!(given_up > 0 && outrun > 0 && cut > 0, "{given_up} {outrun} {cut}");
 }
 
 #[test]

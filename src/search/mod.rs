@@ -17,6 +17,7 @@ mod rules;
 pub mod sample;
 mod sentence;
 pub mod stepper;
+pub mod tree;
 
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +30,7 @@ pub use look::Look;
 pub use phrase::Phrase;
 pub use sample::{SamplingConfig, sample};
 pub use stepper::{Step, Stepper};
+pub use tree::{Branch, Fate, beam_tree};
 
 /// What the search of one batch is told.
 #[derive(Clone, Copy, Debug)]

@@ -33,6 +33,30 @@ pub(super) struct Sentence<'a> {
     end: usize,
 }
 
+/// What a step did.
+#[derive(Debug, Default)]
+pub(super) struct Advance {
+    /// The ways to go on that were taken.
+    pub taken: Vec<Taken>,
+    /// Those of them that live on, in the order of their rows.
+    pub alive: Vec<usize>,
+}
+
+/// A way to go on that was taken: from which row, among the sentence's own, with which token.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Taken {
+    pub row: usize,
+    pub token: usize,
+    pub log_prob: f64,
+}
+
+impl Advance {
+    /// The row, among the sentence's own, that each live hypothesis continues.
+    pub fn parents(&self) -> impl Iterator<Item = usize> + '_ {
+        self.alive.iter().map(|&i| self.taken[i].row)
+    }
+}
+
 impl<'a> Sentence<'a> {
     pub fn new(request: &Request<'a>, task: &Task<'a>, end: usize) -> Self {
         let config = request.config;
@@ -58,24 +82,26 @@ impl<'a> Sentence<'a> {
         &self.live
     }
 
-    /// Takes one step; returns the row, among this sentence's, that each new live hypothesis continues.
-    pub fn advance(&mut self, said: &Said<'_>) -> Vec<usize> {
+    /// Takes one step.
+    pub fn advance(&mut self, said: &Said<'_>) -> Advance {
         let looks: Vec<Rc<Look>> = said.attention.iter().cloned().map(Rc::new).collect();
         let mut next: Vec<(usize, Live)> = Vec::new();
-        let mut taken = Vec::new();
+        let mut taken: Vec<Taken> = Vec::new();
+        let mut written = Vec::new();
         let open = self.lanes.open(&self.live, &self.rules);
         for lane in 0..self.lanes.count() {
-            let candidates = self.lanes.candidates(lane, &open, said, &taken);
+            let candidates = self.lanes.candidates(lane, &open, said, &written);
             for candidate in candidates {
                 let (from, parent) = (&self.live[candidate.from], candidate.from);
+                taken.push(Taken { row: parent, token: candidate.token, log_prob: candidate.log_prob });
                 if candidate.token == self.end {
                     let ended = from.ended(candidate.log_prob, looks.get(parent), self.ranking);
                     finish(&mut self.finished, ended);
                     // What is behind those that are asked for stays there.
                     self.finished.truncate(self.n_best);
                 } else {
-                    taken.push(candidate.token);
-                    next.push((parent, from.with(candidate, lane, looks.get(parent))));
+                    written.push(candidate.token);
+                    next.push((taken.len() - 1, from.with(candidate, lane, looks.get(parent))));
                 }
             }
         }
@@ -85,19 +111,19 @@ impl<'a> Sentence<'a> {
                 self.live.iter_mut().for_each(|live| live.log_prob = f64::NAN);
             }
             self.give_up();
-            return Vec::new();
+            return Advance { taken, alive: Vec::new() };
         }
         let bar = self.bar();
         if self.lanes.in_order() || !next.iter().any(|(_, live)| self.can_reach(live) > bar) {
             next.retain(|(_, live)| self.can_reach(live) > bar);
         }
-        let parents;
-        (parents, self.live) = next.into_iter().unzip();
+        let alive;
+        (alive, self.live) = next.into_iter().unzip();
         if self.live.first().is_some_and(|live| live.tokens.len() >= self.most) {
             self.give_up();
-            return Vec::new();
+            return Advance { taken, alive: Vec::new() };
         }
-        parents
+        Advance { taken, alive }
     }
 
     /// What a hypothesis must be better than to be among those that are asked for.

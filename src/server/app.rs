@@ -11,14 +11,16 @@ use axum::http::{Method, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::catalog::Catalog;
 use super::metrics::Metrics;
+use super::pages::Lessons;
 use super::queue::{Job, Queue};
 use super::refusal::{Answer, Refusal};
 use super::work::{Found, How, Item};
-use super::{Settings, body, libre, openapi, v1};
+use super::{Settings, body, inside, libre, openapi, pages, runs, v1};
 use crate::hash::sha256_hex;
 
 /// What all handlers share.
@@ -27,11 +29,14 @@ pub(super) struct App {
     pub catalog: Catalog,
     pub queue: Queue,
     pub metrics: Metrics,
+    pub lessons: Lessons,
     pub settings: Settings,
+    /// Whether only this machine reaches the server.
+    is_local: bool,
 }
 
-/// Every path with its method.
-pub(super) const ROUTES: [(&str, &str); 12] = [
+/// Every path with its method, but those of pages.
+pub(super) const ROUTES: [(&str, &str); 14] = [
     ("/translate", "POST"),
     ("/detect", "POST"),
     ("/languages", "GET"),
@@ -41,6 +46,8 @@ pub(super) const ROUTES: [(&str, &str); 12] = [
     ("/v1/align", "POST"),
     ("/v1/score", "POST"),
     ("/v1/steps", "POST"),
+    ("/v1/tree", "POST"),
+    ("/v1/runs", "GET"),
     ("/v1/models", "GET"),
     ("/openapi.json", "GET"),
     ("/metrics", "GET"),
@@ -57,10 +64,13 @@ pub(super) fn router(app: Arc<App>) -> Router {
         .route("/v1/translate", post(v1::translate))
         .route("/v1/align", post(v1::align))
         .route("/v1/score", post(v1::score))
-        .route("/v1/steps", post(v1::steps))
+        .route("/v1/steps", post(inside::steps))
+        .route("/v1/tree", post(inside::tree))
+        .route("/v1/runs", get(runs::runs))
         .route("/v1/models", get(v1::models))
         .route("/openapi.json", get(openapi::described))
         .route("/metrics", get(metrics))
+        .merge(pages::router())
         .method_not_allowed_fallback(wrong_method)
         .fallback(any(nothing_here))
         .layer(middleware::from_fn_with_state(Arc::clone(&app), around))
@@ -68,17 +78,39 @@ pub(super) fn router(app: Arc<App>) -> Router {
 }
 
 /// An answer in JSON.
-pub(super) struct Json(pub Value);
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Json(String);
 
-impl IntoResponse for Json {
-    fn into_response(self) -> Response {
-        ([(header::CONTENT_TYPE, "application/json")], self.0.to_string()).into_response()
+impl Json {
+    /// Anything that has a form in JSON.
+    pub fn of(told: &impl Serialize) -> Answer<Self> {
+        Ok(Self(serde_json::to_string(told)?))
     }
 }
 
+impl From<Value> for Json {
+    fn from(told: Value) -> Self {
+        Self(told.to_string())
+    }
+}
+
+impl IntoResponse for Json {
+    fn into_response(self) -> Response {
+        ([(header::CONTENT_TYPE, "application/json")], self.0).into_response()
+    }
+}
+
+/// Makes an answer on a thread of its own: large ones take time, and files may make one wait.
+pub(super) async fn apart<T: Send + 'static>(make: impl FnOnce() -> Answer<T> + Send + 'static) -> Answer<T> {
+    tokio::task::spawn_blocking(make).await.unwrap_or_else(|why| {
+        tracing::error!(%why, "an answer broke off");
+        Err(Refusal::broken())
+    })
+}
+
 impl App {
-    pub fn new(catalog: Catalog, queue: Queue, settings: Settings) -> Self {
-        Self { catalog, queue, metrics: Metrics::default(), settings }
+    pub fn new(catalog: Catalog, queue: Queue, settings: Settings, is_local: bool) -> Self {
+        Self { catalog, queue, metrics: Metrics::default(), lessons: Lessons::default(), settings, is_local }
     }
 
     /// Reads a body, for so long and so much as is allowed.
@@ -99,10 +131,11 @@ impl App {
         }
         let bearer = headers
             .get(header::AUTHORIZATION)
-            .and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "))
+            .and_then(|value| value.to_str().ok()?.split_once(' '))
+            .and_then(|(scheme, key)| scheme.eq_ignore_ascii_case("bearer").then_some(key.trim()))
             .or_else(|| in_body?.as_str());
         let Some(brought) = bearer else {
-            let message = "an API key is needed: Authorization: Bearer …, or api_key";
+            let message = "an API key is needed: Authorization: Bearer …, or for LibreTranslate's paths api_key";
             return Err(Refusal::new(StatusCode::UNAUTHORIZED, message));
         };
         // Digests, so that how long it takes to compare says nothing about the key.
@@ -113,20 +146,24 @@ impl App {
         }
     }
 
-    /// Refuses so many sentences of so many characters.
-    pub fn check_size(&self, sentences: usize, characters: usize) -> Answer<()> {
+    /// Whether a request calls this server by a name of its own. Where only this machine may ask, another name is one that some
+    /// site has given our address to, so that its pages may read our answers (DNS rebinding).
+    fn is_called_so(&self, headers: &HeaderMap) -> bool {
+        let Some(host) = headers.get(header::HOST).and_then(|host| host.to_str().ok()) else { return true };
+        !self.is_local || is_own(host) || self.settings.hosts.iter().any(|known| known == without_port(host))
+    }
+
+    /// Refuses so many sentences of so many characters; what is told of a sentence grows with the number of translations that
+    /// are asked for each.
+    pub fn check_size(&self, sentences: usize, characters: usize, each: usize) -> Answer<()> {
         let limits = &self.settings.limits;
-        if characters > limits.characters {
-            return Err(Refusal::too_much(format!(
-                "{characters} characters of text: a request may have {}",
-                limits.characters
-            )));
-        }
-        if sentences > limits.sentences {
-            return Err(Refusal::too_much(format!(
-                "{sentences} sentences: a request may have {}",
-                limits.sentences
-            )));
+        let times = if each > 1 { format!(" times {each} translations") } else { String::new() };
+        for (number, what, most) in
+            [(characters, "characters of text", limits.characters), (sentences, "sentences", limits.sentences)]
+        {
+            if number.saturating_mul(each) > most {
+                return Err(Refusal::too_much(format!("{number} {what}{times}: a request may have {most}")));
+            }
         }
         Ok(())
     }
@@ -173,11 +210,16 @@ async fn wrong_method(request: Request) -> Refusal {
 async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let began = Instant::now();
     let path = request.uri().path();
-    let route = ROUTES.iter().find(|(known, _)| *known == path).map_or("other", |(known, _)| *known);
+    let route = ROUTES.iter().find(|(known, _)| *known == path).map(|(known, _)| *known);
+    let route = route.or(pages::route(path)).unwrap_or("other");
     let method = request.method().clone();
     let origin = allowed_origin(&app.settings.origins, request.headers());
     let mut response = match (&origin, method == Method::OPTIONS) {
         (Some(_), true) => StatusCode::NO_CONTENT.into_response(),
+        _ if !app.is_called_so(request.headers()) => {
+            let message = "this server is not called so; --allow-host lets it be";
+            Refusal::new(StatusCode::MISDIRECTED_REQUEST, message).into_response()
+        }
         (None, _) if method == Method::POST && is_foreign(request.headers()) => {
             Refusal::new(StatusCode::FORBIDDEN, "pages of other sites may not ask here").into_response()
         }
@@ -213,6 +255,20 @@ const SAFE: [(HeaderName, HeaderValue); 4] = [
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
 ];
 
+/// Whether a host is this machine's own, or an address.
+fn is_own(host: &str) -> bool {
+    let name = without_port(host);
+    let address = name.trim_start_matches('[').trim_end_matches(']');
+    name == "localhost" || name.ends_with(".localhost") || address.parse::<std::net::IpAddr>().is_ok()
+}
+
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    }
+}
+
 /// Whether a page of another site asks. (Without a word about it only reading the answer would be denied to it.)
 fn is_foreign(headers: &HeaderMap) -> bool {
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
@@ -246,5 +302,16 @@ mod tests {
         let mut own = headers.clone();
         own.insert(header::HOST, HeaderValue::from_static("a.example"));
         assert!(!is_foreign(&own));
+    }
+
+    #[test]
+    fn names_of_this_machine_are_its_own() {
+        for own in ["localhost", "localhost:5000", "127.0.0.1:5000", "[::1]:5000", "[::1]", "zhuyi.localhost:80"] {
+            assert!(is_own(own), "{own}");
+        }
+        for other in ["evil.example", "evil.example:5000", "localhost.evil.example", "127.0.0.1.evil.example", ""]
+        {
+            assert!(!is_own(other), "{other}");
+        }
     }
 }

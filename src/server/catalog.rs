@@ -8,6 +8,7 @@ use super::Settings;
 use super::refusal::{Answer, Refusal};
 use crate::config::Config;
 use crate::error::{Error, Result};
+use crate::run::RunDir;
 use crate::search::SearchConfig;
 use crate::translator::Translator;
 
@@ -29,8 +30,10 @@ pub(super) struct Model {
     /// How it searches where a request says nothing else.
     pub search: SearchConfig,
     /// Whether it looks anywhere.
-    #[serde(skip)]
     pub looks: bool,
+    /// Its run.
+    #[serde(skip)]
+    pub run: RunDir,
     /// Its whole config.
     #[serde(skip)]
     pub config: Config,
@@ -72,6 +75,7 @@ impl Catalog {
                 parameters: run.manifest.parameters,
                 search: within(translator.options().search, settings),
                 looks: translator.has_attention(),
+                run: run.dir.clone(),
                 config: run.config.clone(),
             });
         }

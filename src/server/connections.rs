@@ -73,12 +73,10 @@ async fn accept_all(listener: TcpListener, app: Arc<App>, stop: Arc<AtomicUsize>
         let connection = graceful.watch(http.serve_connection(TokioIo::new(socket), service.clone()));
         let app = Arc::clone(&app);
         tokio::spawn(async move {
-            let open = app.metrics.connections();
-            open.fetch_add(1, Ordering::Relaxed);
+            let _open = Open::one(&app);
             if let Err(why) = connection.await {
                 tracing::debug!(%why, "a connection broke off");
             }
-            open.fetch_sub(1, Ordering::Relaxed);
             drop(place);
         });
     }
@@ -86,6 +84,23 @@ async fn accept_all(listener: TcpListener, app: Arc<App>, stop: Arc<AtomicUsize>
     // Nobody is kept waiting for ever by a connection that says nothing.
     let _ = tokio::time::timeout(limits.timeout, graceful.shutdown()).await;
     Ok(())
+}
+
+/// A connection is counted as long as this lives, however it ends.
+struct Open<'a>(&'a AtomicUsize);
+
+impl<'a> Open<'a> {
+    fn one(app: &'a App) -> Self {
+        let open = app.metrics.connections();
+        open.fetch_add(1, Ordering::Relaxed);
+        Self(open)
+    }
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// Bytes of a request's head.

@@ -27,7 +27,7 @@ pub(super) async fn translate(State(app): State<Arc<App>>, headers: HeaderMap, b
         asked.texts.iter().flat_map(|parts| sentences(parts)).map(|text| text.chars().count()).sum();
     // Blank texts are no sentences, but have their place in the answer.
     let texts = items.len().max(asked.texts.len());
-    app.check_size(texts * (1 + asked.alternatives), characters * (1 + asked.alternatives))?;
+    app.check_size(texts, characters, 1 + asked.alternatives)?;
     let model = app.catalog.get(asked.model);
     let mut options = v1::options(model, &app.settings.limits, None)?;
     options.n_best = 1 + asked.alternatives;
@@ -35,7 +35,7 @@ pub(super) async fn translate(State(app): State<Arc<App>>, headers: HeaderMap, b
     // A translation of half a text would be taken for that of all of it.
     options.search.long = Long::Refuse;
     let found = app.ask(asked.model, How::Translate(options), items).await?;
-    Ok(Json(asked.answer(&app, &found)))
+    Ok(asked.answer(&app, &found).into())
 }
 
 fn item(text: &str) -> Item {
@@ -125,7 +125,7 @@ impl Asked {
                 let hypothesis = translation.hypotheses.get(n).unwrap_or_else(|| translation.best());
                 if self.is_html { escaped(&hypothesis.translation) } else { hypothesis.translation.clone() }
             }
-            Found::Aligned(_) | Found::Score { .. } | Found::Steps(_) => String::new(),
+            _ => String::new(),
         };
         let told: Vec<String> = found.iter().map(told).collect();
         joined(parts, told.iter().map(String::as_str))
@@ -188,7 +188,8 @@ pub(super) async fn detect(State(app): State<Arc<App>>, headers: HeaderMap, body
     let languages = app.catalog.languages();
     let found = fitting(&languages.keys().copied().collect::<Vec<_>>(), text);
     let confidence = 100.0 / found.len().max(1) as f64;
-    Ok(Json(found.iter().map(|language| json!({ "language": language, "confidence": confidence })).collect()))
+    let told = found.iter().map(|language| json!({ "language": language, "confidence": confidence }));
+    Ok(told.collect::<Value>().into())
 }
 
 /// How many alternatives are asked for: a number, or a form's text of one.
@@ -210,19 +211,19 @@ fn alternatives(asked: Option<&Value>, beam: usize) -> Answer<usize> {
 pub(super) async fn languages(State(app): State<Arc<App>>) -> Json {
     let language =
         |(code, targets): (&str, Vec<&str>)| json!({ "code": code, "name": name(code), "targets": targets });
-    Json(app.catalog.languages().into_iter().map(language).collect())
+    app.catalog.languages().into_iter().map(language).collect::<Value>().into()
 }
 
 /// `GET /health`: the server answers, whatever its models do.
 pub(super) async fn health() -> Json {
-    Json(json!({ "status": "ok" }))
+    json!({ "status": "ok" }).into()
 }
 
 /// `GET /frontend/settings`.
 pub(super) async fn frontend_settings(State(app): State<Arc<App>>) -> Json {
     let (limits, first) = (&app.settings.limits, app.catalog.get(0));
     let language = |code: &str| json!({ "code": code, "name": name(code) });
-    Json(json!({
+    json!({
         "apiKeys": !app.settings.api_keys.is_empty(),
         "charLimit": limits.characters,
         "filesTranslation": false,
@@ -231,7 +232,8 @@ pub(super) async fn frontend_settings(State(app): State<Arc<App>>) -> Json {
         "language": { "source": language(&first.source), "target": language(&first.target) },
         "suggestions": false,
         "supportedFilesFormat": [],
-    }))
+    })
+    .into()
 }
 
 /// A language's name in English; the code where we know none.

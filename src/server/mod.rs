@@ -1,9 +1,11 @@
-//! Translation over HTTP: LibreTranslate's API, for clients that speak it, and our own with alignments, n-best lists
-//! and every option of search.
+//! Translation over HTTP: LibreTranslate's API, for clients that speak it, our own with alignments, n-best lists and
+//! every option of search, and a page to watch attention work.
 //!
 //! ```text
 //! connections ── app ──┬── libre     /translate /languages /health /frontend/settings
 //!   (sockets)  (routes)├── v1        /v1/translate /v1/align /v1/score /v1/models
+//!                      ├── inside    /v1/steps /v1/tree    runs   /v1/runs
+//!                      ├── pages     / /page/… /lessons/…
 //!                      └── openapi   /openapi.json    metrics   /metrics
 //!                             │ jobs: some sentences, and how
 //!                           queue ── work (one thread: what waits together is computed together)
@@ -18,12 +20,15 @@ mod body;
 mod catalog;
 mod connections;
 mod html;
+mod inside;
 mod libre;
 mod limits;
 mod metrics;
 mod openapi;
+mod pages;
 mod queue;
 mod refusal;
+mod runs;
 mod texts;
 mod v1;
 mod work;
@@ -50,6 +55,8 @@ pub struct Settings {
     pub api_keys: Vec<String>,
     /// Other sites whose pages may ask (CORS): `https://example.org`, or `*` for all.
     pub origins: Vec<String>,
+    /// Names by which requests may call a server that only this machine reaches, beside `localhost` and addresses.
+    pub hosts: Vec<String>,
     /// Whether texts are logged.
     pub log_texts: bool,
     /// In how many bits weights are multiplied with, where a model can.
@@ -77,7 +84,7 @@ impl Server {
             .map_err(|why| Error::Usage(format!("can't listen on {address}: {why}; take another --port")))?;
         let catalog = Catalog::of(&models, &settings)?;
         let queue = Queue::new(settings.limits.waiting);
-        let app = Arc::new(App::new(catalog, queue, settings));
+        let app = Arc::new(App::new(catalog, queue, settings, address.ip().is_loopback()));
         Ok(Self { listener, app, translators: models.into_iter().map(|(_, translator)| translator).collect() })
     }
 

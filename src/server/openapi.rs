@@ -10,7 +10,7 @@ use super::limits::Limits;
 
 /// `GET /openapi.json`.
 pub(super) async fn described(State(app): State<Arc<App>>) -> Json {
-    Json(description(&app.settings.limits))
+    description(&app.settings.limits).into()
 }
 
 fn description(limits: &Limits) -> Value {
@@ -86,6 +86,8 @@ fn paths() -> Map<String, Value> {
                 "Steps",
             ),
         ),
+        ("/v1/tree", of("post", "A beam search with everything that it took up", Some("OneInBeams"), "Tree")),
+        ("/v1/runs", of("get", "How the models learnt, and where they looked meanwhile", None, "Runs")),
         ("/v1/models", of("get", "The models", None, "Models")),
         ("/openapi.json", of("get", "This description", None, "Description")),
         ("/metrics", metrics),
@@ -165,12 +167,28 @@ fn schemas(limits: &Limits) -> Value {
         "OneByOne": closed(&["text"], json!({
             "text": text, "model": text, "source": text, "target": text, "written": list(integer.clone()),
             "instead": { "type": "object", "additionalProperties": list(number.clone()) },
+            "without": list(integer.clone()),
         })),
+        "OneInBeams": closed(&["text"], json!({
+            "text": text, "model": text, "source": text, "target": text,
+            "search": { "type": "object", "description": "keys of a config's [search]" },
+        })),
+        "Tree": object(&["source", "nodes", "found"], json!({
+            "model": text, "source": list(text.clone()),
+            "nodes": list(object(&["parent", "token", "piece", "log_prob", "fate"], json!({
+                "parent": { "type": ["integer", "null"] }, "token": integer, "piece": text, "log_prob": number,
+                "fate": { "enum": ["goes-on", "outrun", "ends", "given-up"] },
+            }))),
+            "found": list(object(&["translation", "log_prob", "score", "node"], json!({
+                "translation": text, "log_prob": number, "score": number, "node": { "type": ["integer", "null"] },
+            }))),
+        })),
+        "Runs": object(&["runs"], json!({ "runs": list(json!({ "type": "object" })) })),
         "Steps": object(&["source", "steps", "translation"], json!({
             "model": text, "source": list(text.clone()), "translation": text, "steps": list(json!({ "type": "object" })),
         })),
         "Models": object(&["models"], json!({ "models": list(object(&["id", "source", "target"], json!({
-            "id": text, "source": text, "target": text, "attention": text, "heads": integer, "parameters": integer,
+            "id": text, "source": text, "target": text, "attention": text, "heads": integer, "looks": truth, "parameters": integer,
             "search": { "type": "object" },
         }))) })),
     })

@@ -35,6 +35,11 @@ impl Refusal {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, message)
     }
 
+    /// What is our fault.
+    pub fn broken() -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "something went wrong that should not")
+    }
+
     /// The server is stopping.
     pub fn stopping() -> Self {
         Self { retry_after: Some(5), ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping") }

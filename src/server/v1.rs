@@ -1,6 +1,5 @@
 //! Our own API: translations with where the model looked, n-best lists, every option of search; given pairs aligned and scored.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -9,7 +8,7 @@ use axum::http::HeaderMap;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::app::{App, Json};
+use super::app::{App, Json, apart};
 use super::body;
 use super::catalog::Model;
 use super::limits::Limits;
@@ -19,7 +18,7 @@ use crate::alignment::Lexicon;
 use crate::config::Config;
 use crate::search::{Long, Method, SearchConfig};
 use crate::text::words::Level;
-use crate::translator::{Ends, Options, StepOf, View, Wishes};
+use crate::translator::{Ends, Options, StepOf, View};
 
 /// How alignments are told.
 #[derive(Debug, Default, Deserialize)]
@@ -126,20 +125,22 @@ pub(super) async fn translate(State(app): State<Arc<App>>, headers: HeaderMap, b
         )));
     }
     check_wishes(&items, &options.search, &app.settings.limits)?;
-    // What is told of a sentence grows with the number of its translations.
-    app.check_size(items.len() * asked.n_best, items.iter().map(characters).sum::<usize>() * asked.n_best)?;
+    app.check_size(items.len(), items.iter().map(characters).sum(), asked.n_best)?;
     options.view = view(model, &asked.view, Level::Auto)?;
     if asked.view.step == StepOf::Next {
         return Err(Refusal::bad("view.step = next is for given pairs: ask /v1/align"));
     }
     let found = app.ask(place, How::Translate(options), items).await?;
-    let mut translations = Vec::new();
-    for (id, found) in found.iter().enumerate() {
-        if let Found::Translation(translation) = found {
-            translations.push(translation.told(id, asked.n_best > 1)?);
-        }
-    }
-    Ok(Json(json!({ "model": model.id, "translations": translations })))
+    let (model, all) = (model.id.clone(), asked.n_best > 1);
+    apart(move || {
+        let told = |(id, found): (usize, &Found)| match found {
+            Found::Translation(translation) => Ok(translation.told(id, all)?),
+            _ => Ok(Value::Null),
+        };
+        let translations = found.iter().enumerate().map(told).collect::<Answer<Vec<Value>>>()?;
+        Json::of(&json!({ "model": model, "translations": translations }))
+    })
+    .await
 }
 
 pub(super) async fn align(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Answer<Json> {
@@ -150,17 +151,21 @@ pub(super) async fn align(State(app): State<Arc<App>>, headers: HeaderMap, body:
     }
     let how = How::Align(view(model, &asked.view, Level::Word)?, forced(model));
     let found = app.ask(place, how, items).await?;
-    let told = |(id, found): (usize, &Found)| match found {
-        Found::Aligned(rendered) => {
-            let mut object = serde_json::to_value(rendered)?;
-            object["id"] = id.into();
-            object["links"] = rendered.alignment.links().to_string().into();
-            Ok(object)
-        }
-        Found::Translation(_) | Found::Score { .. } | Found::Steps(_) => Ok(Value::Null),
-    };
-    let alignments = found.iter().enumerate().map(told).collect::<Answer<Vec<Value>>>()?;
-    Ok(Json(json!({ "model": model.id, "alignments": alignments })))
+    let model = model.id.clone();
+    apart(move || {
+        let told = |(id, found): (usize, &Found)| match found {
+            Found::Aligned(rendered) => {
+                let mut object = serde_json::to_value(rendered)?;
+                object["id"] = id.into();
+                object["links"] = rendered.alignment.links().to_string().into();
+                Ok(object)
+            }
+            _ => Ok(Value::Null),
+        };
+        let alignments = found.iter().enumerate().map(told).collect::<Answer<Vec<Value>>>()?;
+        Json::of(&json!({ "model": model, "alignments": alignments }))
+    })
+    .await
 }
 
 pub(super) async fn score(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Answer<Json> {
@@ -169,57 +174,14 @@ pub(super) async fn score(State(app): State<Arc<App>>, headers: HeaderMap, body:
     let found = app.ask(place, How::Score(forced(model)), items).await?;
     let told = |found: &Found| match found {
         Found::Score { log_prob, tokens } => json!({ "log_prob": log_prob, "tokens": tokens }),
-        Found::Translation(_) | Found::Aligned(_) | Found::Steps(_) => Value::Null,
+        _ => Value::Null,
     };
-    Ok(Json(json!({ "model": model.id, "scores": found.iter().map(told).collect::<Vec<_>>() })))
-}
-
-/// `POST /v1/steps`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct OneByOne {
-    #[serde(default)]
-    model: Option<String>,
-    #[serde(default)]
-    source: Option<String>,
-    #[serde(default)]
-    target: Option<String>,
-    text: String,
-    /// Ids that the translation begins with.
-    #[serde(default)]
-    written: Vec<usize>,
-    /// Where some steps are to look.
-    #[serde(default)]
-    instead: BTreeMap<usize, Vec<f32>>,
-}
-
-pub(super) async fn steps(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Answer<Json> {
-    app.check_key(&headers, None)?;
-    let body = app.read(&headers, body).await?;
-    let asked: OneByOne = body::json(&body)?;
-    let place = app.catalog.find(asked.model.as_deref(), asked.source.as_deref(), asked.target.as_deref())?;
-    let model = app.catalog.get(place);
-    let item = item(Text::Plain(asked.text));
-    app.check_size(1, characters(&item))?;
-    let most = MOST_LENGTH * app.settings.limits.tokens;
-    if asked.written.len() > most {
-        return Err(Refusal::too_much(format!("{} tokens written: there may be {most}", asked.written.len())));
-    }
-    let wishes = Wishes { written: asked.written, instead: asked.instead };
-    let mut found = app.ask(place, How::Steps(wishes), vec![item]).await?;
-    match found.pop() {
-        Some(Found::Steps(steps)) => {
-            let mut told = serde_json::to_value(steps)?;
-            told["model"] = model.id.as_str().into();
-            Ok(Json(told))
-        }
-        _ => Err(Refusal::stopping()),
-    }
+    Ok(json!({ "model": model.id, "scores": found.iter().map(told).collect::<Vec<_>>() }).into())
 }
 
 /// `GET /v1/models`.
 pub(super) async fn models(State(app): State<Arc<App>>) -> Answer<Json> {
-    Ok(Json(json!({ "models": serde_json::to_value(app.catalog.all())? })))
+    Json::of(&json!({ "models": app.catalog.all() }))
 }
 
 async fn pairs(app: &App, headers: &HeaderMap, body: Body) -> Answer<(usize, Pairs, Vec<Item>)> {
@@ -229,7 +191,7 @@ async fn pairs(app: &App, headers: &HeaderMap, body: Body) -> Answer<(usize, Pai
     let place = app.catalog.find(asked.model.as_deref(), asked.source.as_deref(), asked.target.as_deref())?;
     let pair = |pair: GivenPair| Item::Pair(pair.source, pair.target);
     let items: Vec<Item> = std::mem::take(&mut asked.pairs).into_iter().map(pair).collect();
-    app.check_size(items.len(), items.iter().map(characters).sum())?;
+    app.check_size(items.len(), items.iter().map(characters).sum(), 1)?;
     let most = LONGEST_TARGET * app.settings.limits.tokens;
     for (number, item) in items.iter().enumerate() {
         if let Item::Pair(_, target) = item
@@ -300,7 +262,7 @@ pub(super) fn options(model: &Model, limits: &Limits, asked: Option<&Map<String,
 }
 
 /// A model's search with what a request asks for in its place.
-fn searched(model: &Model, limits: &Limits, asked: &Map<String, Value>) -> Answer<SearchConfig> {
+pub(super) fn searched(model: &Model, limits: &Limits, asked: &Map<String, Value>) -> Answer<SearchConfig> {
     let mut all = serde_json::to_value(&model.search)?;
     for (key, value) in asked {
         if ["batch", "precision"].contains(&key.as_str()) {
@@ -332,7 +294,7 @@ fn searched(model: &Model, limits: &Limits, asked: &Map<String, Value>) -> Answe
 const MOST_LENGTH: usize = 4;
 
 /// How given pairs are read: what is too long is refused.
-fn forced(model: &Model) -> SearchConfig {
+pub(super) fn forced(model: &Model) -> SearchConfig {
     SearchConfig { long: Long::Refuse, ..model.search.clone() }
 }
 

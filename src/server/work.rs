@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use axum::http::StatusCode;
+use burn::tensor::Device;
 use rayon::prelude::*;
 
 use super::app::App;
@@ -10,8 +10,11 @@ use super::queue::Share;
 use super::refusal::{Answer, Refusal};
 use crate::corpus::Pair;
 use crate::error::Result;
+use crate::language::Language;
+use crate::lesson::{self, Work};
+use crate::model::Timing;
 use crate::search::{Method, SearchConfig};
-use crate::translator::{Options, Rendered, Sentence, Steps, Translation, Translator, View, Wishes};
+use crate::translator::{Options, Rendered, Sentence, Steps, Translation, Translator, Tree, View, Wishes};
 
 /// One thing to compute.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +35,20 @@ pub(super) enum How {
     /// How likely it is.
     Score(SearchConfig),
     /// Every step of a greedy translation.
-    Steps(Wishes),
+    Steps(Wishes, SearchConfig),
+    /// The tree of a beam search.
+    Tree(SearchConfig),
+    /// A lesson as a page.
+    Lesson(&'static str, Language, Teacher),
+}
+
+/// With which model a lesson is worked out that needs one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Teacher {
+    /// The small one that is part of the program.
+    Shipped,
+    /// The one that is asked.
+    Run,
 }
 
 impl How {
@@ -49,6 +65,8 @@ pub(super) enum Found {
     Aligned(Rendered),
     Score { log_prob: f64, tokens: usize },
     Steps(Box<Steps>),
+    Tree(Tree),
+    Page(String),
 }
 
 /// Computes rounds until the queue is closed and empty.
@@ -91,7 +109,7 @@ fn compute(translator: &Translator, shares: &[Share]) -> Answer<Vec<Vec<Found>>>
         Ok(found) => found?,
         Err(_) => {
             tracing::error!(model = first.job.model, sentences = items.len(), "a round broke off");
-            return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "something went wrong that should not"));
+            return Err(Refusal::broken());
         }
     };
     let mut found = found.into_iter();
@@ -119,9 +137,16 @@ fn all(translator: &Translator, how: &How, items: &[&Item], before: usize) -> Re
             let told = |(log_prob, tokens)| Found::Score { log_prob, tokens };
             Ok(aligned.log_probs().into_iter().map(told).collect())
         }
-        How::Steps(wishes) => {
-            let steps = |item: &&Item| translator.steps(sentence(item).text, wishes);
+        How::Steps(wishes, search) => {
+            let steps = |item: &&Item| translator.steps(sentence(item).text, search, wishes);
             items.iter().map(|item| Ok(Found::Steps(Box::new(steps(item)?)))).collect()
+        }
+        How::Tree(search) => {
+            items.iter().map(|item| Ok(Found::Tree(translator.tree(sentence(item).text, search)?))).collect()
+        }
+        How::Lesson(name, language, teacher) => {
+            let page = taught(translator, name, *language, *teacher)?;
+            Ok(vec![Found::Page(page); items.len()])
         }
     }
 }
@@ -151,6 +176,18 @@ fn on_all_cores(
         hands.into_iter().flatten().zip(found.into_iter().flatten()).collect();
     placed.sort_by_key(|(place, _)| *place);
     Ok(placed.into_iter().map(|(_, translation)| translation).collect())
+}
+
+/// A lesson as a page.
+fn taught(translator: &Translator, name: &str, language: Language, teacher: Teacher) -> Result<String> {
+    let Some(entry) = lesson::find(name) else { return Ok(String::new()) };
+    let worked = match (entry.work, teacher) {
+        (Work::Alone(work), _) => work()?,
+        (Work::Timing(work), _) => work(Timing::After)?,
+        (Work::Model(_, work), Teacher::Run) => work(translator)?,
+        (Work::Model(_, work), Teacher::Shipped) => work(&Translator::shipped(&Device::flex())?)?,
+    };
+    lesson::html(&worked, language)
 }
 
 fn sentence(item: &Item) -> Sentence<'_> {

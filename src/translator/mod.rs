@@ -4,6 +4,7 @@ mod aligned;
 mod ensemble;
 mod source;
 mod steps;
+mod tree;
 mod unknown;
 mod wish;
 
@@ -26,6 +27,7 @@ use wish::Wish;
 
 pub use aligned::{Aligned, Judged};
 pub use steps::{Candidate, Step, Steps, Wishes};
+pub use tree::{Grown, Node, Tree};
 pub use wish::Sentence;
 
 /// A trained run, or several that are asked together, ready to translate.
@@ -235,19 +237,7 @@ impl Translator {
         if heads.is_empty() {
             return Ok(self);
         }
-        let attention = self.run.model.decoder.attention.clone();
-        let n = attention.heads();
-        if n == 1 {
-            return Err(Error::Usage("--without-head: this run's attention has no heads to switch off".into()));
-        }
-        if let Some(head) = heads.iter().find(|head| !(1..=n).contains(head)) {
-            return Err(Error::Usage(format!("--without-head {head}: this run has the heads 1 to {n}")));
-        }
-        if (1..=n).all(|head| heads.contains(&head)) {
-            return Err(Error::Usage(format!("--without-head: at least one of the {n} heads must stay")));
-        }
-        let places: Vec<usize> = heads.iter().map(|head| head - 1).collect();
-        self.run.model.decoder.attention = attention.without_heads(&places);
+        self.run.model = without_heads(&self.run.model, heads)?;
         Ok(self)
     }
 
@@ -371,6 +361,25 @@ impl Translator {
         };
         Alignment::at_words(&weights, &heads, &source_words, &target_words)
     }
+}
+
+/// A model without some heads of its attention, which count from 1.
+fn without_heads(model: &Seq2Seq, heads: &[usize]) -> Result<Seq2Seq> {
+    let attention = model.decoder.attention.clone();
+    let n = attention.heads();
+    if n == 1 {
+        return Err(Error::Usage("without-head: this run's attention has no heads to switch off".into()));
+    }
+    if let Some(head) = heads.iter().find(|head| !(1..=n).contains(head)) {
+        return Err(Error::Usage(format!("without-head {head}: this run has the heads 1 to {n}")));
+    }
+    if (1..=n).all(|head| heads.contains(&head)) {
+        return Err(Error::Usage(format!("without-head: at least one of the {n} heads must stay")));
+    }
+    let places: Vec<usize> = heads.iter().map(|head| head - 1).collect();
+    let mut model = model.clone();
+    model.decoder.attention = attention.without_heads(&places);
+    Ok(model)
 }
 
 /// A run that has a model.

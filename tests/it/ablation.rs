@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::browser::chromium;
 use crate::person::{Folder, stderr, stdout, zhuyi};
 
 /// Small models and few updates.
@@ -279,30 +280,18 @@ fn gold_links_are_in_the_json_and_in_the_picture() {
     assert_eq!(ODD.read("gold.svg").matches("class=\"frame\"").count(), 2);
 }
 
-/// Debian's Chromium, or whatever `CHROMIUM` names. Without one a test says so and passes; under
-/// `ZHUYI_REQUIRE_BROWSER` (CI) it fails.
-fn chromium() -> Option<String> {
-    let name = std::env::var("CHROMIUM").unwrap_or_else(|_| "chromium".into());
-    let there = Process::new(&name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    if there.is_ok_and(|status| status.success()) {
-        return Some(name);
-    }
-    assert!(std::env::var_os("ZHUYI_REQUIRE_BROWSER").is_none(), "no {name} here");
-    eprintln!("skipped: no {name} (set CHROMIUM)");
-    None
-}
-
 /// What a browser finds wrong with a page, at a width, on a light or a dark screen.
 fn faults(browser: &str, page: &str, width: u32, dark: bool) -> Vec<String> {
     let folder = Folder::new();
-    let watched = page.replacen("<head>", &format!("<head><script>{}</script>", include_str!("page_check.js")), 1);
+    let script = format!("{}{}", include_str!("page_check.js"), ON_LOAD.replace("DARK", &dark.to_string()));
+    let watched = page.replacen("<head>", &format!("<head><script>{script}</script>"), 1);
     folder.write("page.html", &watched);
     let output = Process::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=3000", "--dump-dom"])
         .arg(format!("--user-data-dir={}", folder.path("profile").display()))
         .arg(format!("--blink-settings=preferredColorScheme={}", u8::from(!dark)))
         .arg(format!("--window-size={width},900"))
-        .arg(format!("file://{}?dark={dark}&width={width}", folder.path("page.html").display()))
+        .arg(format!("file://{}", folder.path("page.html").display()))
         .output()
         .unwrap();
     let dom = String::from_utf8_lossy(&output.stdout);
@@ -311,6 +300,18 @@ fn faults(browser: &str, page: &str, width: u32, dark: bool) -> Vec<String> {
     let found = found.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
     serde_json::from_str(&found).unwrap()
 }
+
+/// Leaves what is wrong, as a list, in the body's `data-faults`.
+const ON_LOAD: &str = "
+addEventListener('error', event => faults.push('error: ' + event.message));
+addEventListener('load', () => {
+  try {
+    check(DARK);
+  } catch (why) {
+    faults.push('the check failed: ' + why);
+  }
+  document.body.setAttribute('data-faults', JSON.stringify(faults));
+});";
 
 /// Known faults A8 and P8, and that pages fit their screens: no missing glyph, no overflow, no script error, in both
 /// languages, on light and dark screens, on a desk and on a telephone.

@@ -24,7 +24,7 @@ fn work_all() -> Vec<Lesson> {
     let translator = Translator::shipped(&Device::flex()).unwrap();
     let work = |work: &Work| match work {
         Work::Alone(work) => vec![work().unwrap()],
-        Work::Model(work) => vec![work(&translator).unwrap()],
+        Work::Model(_, work) => vec![work(&translator).unwrap()],
         Work::Timing(work) => Timing::ALL.map(|timing| work(timing).unwrap()).to_vec(),
     };
     LESSONS.iter().flat_map(|entry| work(&entry.work)).collect()

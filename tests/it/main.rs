@@ -7,6 +7,8 @@ mod aer;
 mod asking;
 mod attention_binary;
 mod binary;
+#[path = "../support/browser.rs"]
+mod browser;
 mod exactness;
 mod fused_decoder;
 #[path = "../support/gradients.rs"]
@@ -23,6 +25,8 @@ mod metrics;
 mod oracle_attention;
 mod oracle_decoder;
 mod oracle_gru;
+#[cfg(feature = "server")]
+mod page;
 #[path = "../support/person.rs"]
 mod person;
 mod resume;

@@ -195,6 +195,57 @@ fn steps_are_laid_open_and_can_be_changed() {
     }
 }
 
+/// A tree holds what the search finds, and heads can be switched off.
+#[test]
+fn a_beam_search_is_laid_open() {
+    let served = serve(&[]);
+    let texts = ["the cat eats fish"];
+    let tree =
+        served.post("/v1/tree", &json!({ "text": texts[0], "search": { "beam": 3 }, "source": "en" })).json();
+    let search = json!({ "texts": texts, "n_best": 3, "search": { "beam": 3 }, "source": "en" });
+    let found = served.post("/v1/translate", &search).json()["translations"][0]["hypotheses"].clone();
+    for (grown, hypothesis) in tree["found"].as_array().unwrap().iter().zip(found.as_array().unwrap()) {
+        assert_eq!(grown["translation"], hypothesis["translation"]);
+        assert_same(&grown["score"], &hypothesis["score"]);
+        let node = &tree["nodes"][grown["node"].as_u64().unwrap() as usize];
+        assert_eq!((&node["log_prob"], &node["piece"]), (&grown["log_prob"], &json!("</s>")));
+    }
+    assert_eq!(tree["found"].as_array().unwrap().len(), found.as_array().unwrap().len());
+    assert_eq!(served.post("/v1/tree", &json!({ "text": " " })).json()["nodes"], json!([]));
+    for (path, body, why) in [
+        ("/v1/tree", json!({ "text": "a", "search": { "beam": 17 } }), "16 in a tree"),
+        ("/v1/tree", json!({ "text": "a", "search": { "method": "sample" } }), "search.method"),
+        ("/v1/tree", json!({ "text": "cat ".repeat(200) }), "max_source = 128"),
+        ("/v1/steps", json!({ "text": "cat ".repeat(200) }), "max_source = 128"),
+        ("/v1/steps", json!({ "text": "a", "without": [1] }), "no heads to switch off"),
+        ("/v1/steps", json!({ "text": "a", "written": vec![5; 2000] }), "2000 tokens written"),
+    ] {
+        let refused = served.post(path, &body);
+        assert!((400..500).contains(&refused.status) && refused.error().contains(why), "{refused:?}");
+    }
+}
+
+/// DNS rebinding: a site that gives our address to its own name does not reach us.
+#[test]
+fn a_server_answers_to_its_own_names() {
+    let served = serve(&["--allow-host", "zhuyi.example"]);
+    let ask = |host: &str| {
+        let head = format!("GET /health HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        served.raw(head.as_bytes()).unwrap().status
+    };
+    for (host, status) in [
+        (served.address.as_str(), 200),
+        ("localhost:80", 200),
+        ("zhuyi.example", 200),
+        ("zhuyi.example:8080", 200),
+        ("evil.example", 421),
+        ("localhost.evil.example", 421),
+    ] {
+        assert_eq!(ask(host), status, "{host}");
+    }
+    assert_eq!(served.raw(b"GET /health HTTP/1.0\r\n\r\n").unwrap().status, 200);
+}
+
 /// Known fault P6: what is too much is refused at once, with the limit; so is what can't be meant.
 #[test]
 fn what_is_too_much_is_refused() {
@@ -226,7 +277,7 @@ fn what_is_too_much_is_refused() {
         (v1(json!({ "texts": [{ "text": "tom", "must": ["斑马"] }] })), 422, "can't be made to hold `斑马`"),
         (v1(json!({ "texts": [{ "text": "tom", "must": vec!["猫"; 200] }] })), 413, "may have 102 characters"),
         (v1(json!({ "texts": [{ "text": "tom", "prefix": "猫 ".repeat(400) }] })), 413, "prefix may have 512"),
-        (v1(json!({ "texts": vec!["tom"; 100], "n_best": 32, "search": { "beam": 32 } })), 413, "3200 sentences"),
+        (v1(json!({ "texts": vec!["tom"; 100], "n_best": 32, "search": { "beam": 32 } })), 413, "100 sentences times 32 translations"),
         (v1(json!({ "view": { "step": "next" } })), 400, "/v1/align"),
         (
             ("/v1/score", json!({ "pairs": [{ "source": "tom", "target": &text[..9000] }] })),
@@ -255,7 +306,9 @@ fn what_is_too_much_is_refused() {
     assert_eq!(served.post("/translate", &marks).status, 413);
     // A body without a told length that does not end.
     let mut endless = served.connect();
-    endless.write_all(b"POST /translate HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n").unwrap();
+    endless
+        .write_all(b"POST /translate HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
+        .unwrap();
     let chunk = [b"10000\r\n".as_slice(), &[b'a'; 0x10000], b"\r\n"].concat();
     while endless.write_all(&chunk).is_ok() {}
     assert!(served.memory() < before + (64 << 20), "{} of {before}", served.memory());
@@ -302,7 +355,7 @@ fn clients_that_hang_up_or_dawdle_harm_nobody() {
     let many: Vec<String> =
         (0..500).map(|i| format!("the cat eats fish {}", "and the dog sleeps ".repeat(i % 20))).collect();
     let body = json!({ "texts": many, "search": { "beam": 32 } }).to_string();
-    let head = format!("POST /v1/translate HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n", body.len());
+    let head = format!("POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n", body.len());
     let mut clients: Vec<_> = (0..4).map(|_| served.connect()).collect();
     let mut told = Vec::new();
     for client in &mut clients {
@@ -322,7 +375,7 @@ fn clients_that_hang_up_or_dawdle_harm_nobody() {
         std::thread::sleep(Duration::from_millis(100));
     }
     let mut slow = served.connect();
-    slow.write_all(b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{").unwrap();
+    slow.write_all(b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{").unwrap();
     assert_eq!(answer(&mut BufReader::new(slow)).unwrap().status, 408);
     let mut silent = served.connect();
     silent.write_all(b"GET /health HT").unwrap();
@@ -388,7 +441,8 @@ fn a_server_that_is_stopped_answers_what_it_has_taken() {
             (0..300).map(|i| format!("the cat eats fish {}", "and the dog ".repeat(i % 9))).collect();
         let body = json!({ "texts": texts }).to_string();
         let mut client = served.connect();
-        let head = format!("POST /v1/translate HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n", body.len());
+        let head =
+            format!("POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n", body.len());
         client.write_all(format!("{head}{body}").as_bytes()).unwrap();
         while !served.get("/metrics").body.contains("zhuyi_waiting_sentences 300") {
             std::thread::sleep(Duration::from_millis(5));
