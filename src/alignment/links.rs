@@ -119,7 +119,8 @@ fn parse_link(part: &str, base: usize) -> std::result::Result<(Link, bool), Stri
     let bad = || format!("`{shown}` is no link: write `0-0` for a sure one, `0p0` for a possible one");
     let at = part.find(['-', 'p']).ok_or_else(bad)?;
     let index = |digits: &str| {
-        let n: usize = digits.parse().map_err(|_| bad())?;
+        let n: u32 = digits.parse().map_err(|_| bad())?;
+        let n = n as usize;
         n.checked_sub(base).ok_or_else(|| format!("`{shown}` holds a 0, but words are counted from {base}"))
     };
     let link = Link::new(index(&part[..at])?, index(&part[at + 1..])?);

@@ -72,7 +72,19 @@ impl DataConfig {
             }
             _ => {}
         }
-        self.test = self.test.take().filter(|test| !test.is_made() || test.collection() == train);
+        match &self.test {
+            Some(test) if test.is_made() && test.collection() != train => {
+                // The one that nobody named goes with the toy corpus; another was meant.
+                if *test != Location::toy("test") {
+                    return Err(Error::Config(format!(
+                        "data.train is {}, but data.test is {test}: name a test of the same kind, or your own",
+                        self.train
+                    )));
+                }
+                self.test = None;
+            }
+            _ => {}
+        }
         Ok(())
     }
 

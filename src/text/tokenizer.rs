@@ -135,12 +135,13 @@ impl Tokenizer {
 
     /// Reads a tokenizer that [`Tokenizer::to_json`] wrote.
     pub fn from_json(path: &Path, json: &str) -> Result<Self> {
+        let refused = |why: &dyn std::fmt::Display| Error::data(path, format!("not a tokenizer: {why}"));
+        serde_json::from_str::<Outline>(json).map_err(|why| refused(&why))?;
         // Told that it is BPE, serde takes the file in one pass; left to find out, it goes over all of it three
         // times, which a person who waits for a first translation notices.
         let inner = match serde_json::from_str::<BpeTokenizer>(json) {
             Ok(inner) => inner.into(),
-            Err(_) => tokenizers::Tokenizer::from_bytes(json)
-                .map_err(|why| Error::data(path, format!("not a tokenizer: {why}")))?,
+            Err(_) => tokenizers::Tokenizer::from_bytes(json).map_err(|why| refused(&why))?,
         };
         Self::wrap(inner)
     }
@@ -221,6 +222,20 @@ impl Tokenizer {
         let marked = inner.get_decoder().is_some();
         Ok(Self { inner: Arc::new(inner), pieces, marked })
     }
+}
+
+/// What is around a tokenizer's model. The library panics where these are no JSON, and where a normalizer is broken; ours have
+/// none.
+#[derive(Deserialize)]
+struct Outline {
+    #[serde(rename = "normalizer")]
+    _normalizer: (),
+    #[serde(rename = "pre_tokenizer")]
+    _pre_tokenizer: serde_json::Value,
+    #[serde(rename = "post_processor")]
+    _post_processor: (),
+    #[serde(rename = "decoder")]
+    _decoder: serde_json::Value,
 }
 
 /// A tokenizer of the kind with nothing learnt: how text is split before and joined after.

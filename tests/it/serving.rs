@@ -277,7 +277,11 @@ fn what_is_too_much_is_refused() {
         (v1(json!({ "texts": [{ "text": "tom", "must": ["斑马"] }] })), 422, "can't be made to hold `斑马`"),
         (v1(json!({ "texts": [{ "text": "tom", "must": vec!["猫"; 200] }] })), 413, "may have 102 characters"),
         (v1(json!({ "texts": [{ "text": "tom", "prefix": "猫 ".repeat(400) }] })), 413, "prefix may have 512"),
-        (v1(json!({ "texts": vec!["tom"; 100], "n_best": 32, "search": { "beam": 32 } })), 413, "100 sentences times 32 translations"),
+        (
+            v1(json!({ "texts": vec!["tom"; 100], "n_best": 32, "search": { "beam": 32 } })),
+            413,
+            "100 sentences times 32 translations",
+        ),
         (v1(json!({ "view": { "step": "next" } })), 400, "/v1/align"),
         (
             ("/v1/score", json!({ "pairs": [{ "source": "tom", "target": &text[..9000] }] })),
