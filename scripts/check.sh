@@ -8,6 +8,8 @@ step() { printf '\n== %s\n' "$*"; "$@"; }
 
 step cargo fmt --check
 step cargo check --locked --no-default-features --lib
+# A page without a server is a way that stays open.
+step cargo check --locked --no-default-features --lib --target wasm32-unknown-unknown
 step cargo clippy --locked --all-targets -- -D warnings
 RUSTDOCFLAGS="-D warnings" step cargo doc --locked --no-deps --document-private-items
 step cargo test --locked

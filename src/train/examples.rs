@@ -259,6 +259,13 @@ fn read_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> Result<()> {
     Ok(())
 }
 
+/// Where there are neither threads nor files (WebAssembly): nobody else moves the place that is read from.
+#[cfg(not(any(unix, windows)))]
+fn read_at(mut file: &File, bytes: &mut [u8], at: u64) -> Result<()> {
+    use std::io::{Read, Seek, SeekFrom};
+    file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(bytes)).map_err(Error::io(folder()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
