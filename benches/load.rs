@@ -118,7 +118,7 @@ fn main() {
 
 /// So many connections at once; of a hundred requests so many are broken.
 fn crowd(asked: &Asked, served: &Served, bodies: &[String], right: &[Value], broken: usize, serial: f64) {
-    let (met, before) = (Met::default(), served.memory());
+    let (met, before, rounds) = (Met::default(), served.memory(), rounds(served));
     let (began, end) = (Instant::now(), Duration::from_secs(asked.seconds));
     let halfway = std::thread::scope(|scope| {
         for number in 0..asked.connections {
@@ -145,9 +145,10 @@ fn crowd(asked: &Asked, served: &Served, bodies: &[String], right: &[Value], bro
     times.sort_by(f64::total_cmp);
     let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
     let good = met.good.into_inner();
+    let now = self::rounds(served);
     println!(
         "{} connections, {broken} % broken: {good} answers as alone, {} others, {} without an answer, {} broken requests; {:.1} \
-         a second, {:.2} times one at a time; p50 {:.0} ms, p99 {:.0} ms; memory {}, {}, {} MiB",
+         a second, {:.2} times one at a time; p50 {:.0} ms, p99 {:.0} ms; {:.1} sentences a round; memory {}, {}, {} MiB",
         asked.connections,
         met.wrong.into_inner(),
         met.failed.into_inner(),
@@ -156,10 +157,20 @@ fn crowd(asked: &Asked, served: &Served, bodies: &[String], right: &[Value], bro
         good as f64 / seconds / serial,
         at(0.5),
         at(0.99),
+        (now[1] - rounds[1]) / (now[0] - rounds[0]),
         before >> 20,
         halfway >> 20,
         served.memory() >> 20,
     );
+}
+
+/// Rounds that were computed together, and sentences.
+fn rounds(served: &Served) -> [f64; 2] {
+    let told = served.get("/metrics").body;
+    ["zhuyi_rounds_total ", "zhuyi_sentences_total "].map(|name| {
+        let line = told.lines().find_map(|line| line.strip_prefix(name));
+        line.and_then(|number| number.parse().ok()).unwrap_or(f64::NAN)
+    })
 }
 
 fn ask(client: &mut Client<'_>, (body, right): (&str, &Value), met: &Met) {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::path::Path;
 
+use serde::Serialize;
 use serde_json::json;
 
 use super::align::{AlignArgs, AlignFormat};
@@ -15,7 +16,7 @@ use zhuyi::Error;
 use zhuyi::alignment::{AlignmentErrorRate, LexiconCounts, SentenceLinks, Statistics, Summary, aer, npz};
 use zhuyi::corpus::Pair;
 use zhuyi::run::write_whole;
-use zhuyi::translator::{Aligned, Judged, Rendered, TooLong, View};
+use zhuyi::translator::{self, Aligned, Judged, Rendered, TooLong, View};
 
 /// Tells pairs batch by batch, and at the end what is known of all.
 pub(super) struct Teller<'a> {
@@ -43,6 +44,18 @@ struct Told<'a> {
     gold: Option<&'a SentenceLinks>,
     /// Where they are asked for and somebody looked anywhere.
     statistics: Option<Statistics>,
+}
+
+/// The same for programs.
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(flatten)]
+    pair: translator::Told<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gold: Option<String>,
+    /// Nothing where nobody looked anywhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    statistics: Option<Option<Statistics>>,
 }
 
 impl<'a> Teller<'a> {
@@ -182,16 +195,11 @@ impl Told<'_> {
             AlignFormat::Pharaoh => print(&links.to_string())?,
             AlignFormat::Tsv => print(&format!("{}\t{}\t{links}", pair.source, pair.target))?,
             AlignFormat::Json => {
-                let mut object = serde_json::to_value(rendered)?;
-                object["id"] = (*number).into();
-                object["links"] = links.to_string().into();
-                if let Some(gold) = gold {
-                    object["gold"] = gold.counted_from(args.base()).to_string().into();
-                }
-                if args.statistics {
-                    object["statistics"] = json!(self.statistics);
-                }
-                print_json(&object)?;
+                print_json(&Line {
+                    pair: rendered.told(*number, links.to_string()),
+                    gold: gold.map(|gold| gold.counted_from(args.base()).to_string()),
+                    statistics: args.statistics.then_some(self.statistics),
+                })?;
             }
             AlignFormat::Npz | AlignFormat::Scores => {}
         }

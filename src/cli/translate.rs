@@ -281,7 +281,8 @@ impl Teller<'_> {
             match self.args.format {
                 TranslationFormat::Text => self.text(&translation)?,
                 TranslationFormat::Json => {
-                    writeln!(self.out, "{}", translation.told(self.told, self.args.n_best > 1)?)?
+                    let told = translation.told(self.told, self.args.n_best > 1);
+                    writeln!(self.out, "{}", serde_json::to_string(&told)?)?
                 }
                 TranslationFormat::Pharaoh => writeln!(self.out, "{}", translation.best().alignment.links())?,
             }

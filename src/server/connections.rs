@@ -12,6 +12,7 @@ use hyper_util::service::TowerToHyperService;
 use tokio::sync::Semaphore;
 
 use super::app::{App, router};
+use super::patience::Patient;
 use crate::error::{Error, Result};
 
 /// How often it is looked whether to stop.
@@ -70,7 +71,8 @@ async fn accept_all(listener: TcpListener, app: Arc<App>, stop: Arc<AtomicUsize>
         };
         // Answers are small and wanted at once.
         let _ = socket.set_nodelay(true);
-        let connection = graceful.watch(http.serve_connection(TokioIo::new(socket), service.clone()));
+        let connection = graceful
+            .watch(http.serve_connection(TokioIo::new(Patient::new(socket, limits.timeout)), service.clone()));
         let app = Arc::clone(&app);
         tokio::spawn(async move {
             let _open = Open::one(&app);

@@ -1,5 +1,9 @@
 //! Texts in HTML: tags stay, what stands between them is translated.
 
+use std::borrow::Cow;
+
+use quick_xml::escape::resolve_html5_entity;
+
 use super::texts::{Part, parts};
 
 /// Elements whose content is no text for people.
@@ -47,47 +51,37 @@ fn is_named(tag: &str, name: &str) -> bool {
     head && !tag[name.len()..].starts_with(|c: char| c.is_ascii_alphanumeric() || c == '-')
 }
 
-/// The few entities that text in HTML needs, and numbers.
+/// Text with its entities read: those of HTML5, and numbers.
 fn unescaped(text: &str) -> String {
     let mut told = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('&') {
         told.push_str(&rest[..at]);
-        rest = &rest[at..];
-        // No entity that is read here is longer; a look further would be taken again at every `&`.
-        let end = rest.bytes().take(11).position(|byte| byte == b';');
-        let entity = end.and_then(|end| Some((character(rest.get(1..end)?)?, end)));
+        rest = &rest[at + 1..];
+        // A look further than the longest would be taken again at every `&`.
+        let end = rest.bytes().take(LONGEST_ENTITY).position(|byte| byte == b';');
+        let entity = end.and_then(|end| Some((meant(rest.get(..end)?)?, end)));
         match entity {
-            Some((c, end)) => {
-                told.push(c);
+            Some((text, end)) => {
+                told.push_str(&text);
                 rest = &rest[end + 1..];
             }
-            None => {
-                told.push('&');
-                rest = &rest[1..];
-            }
+            None => told.push('&'),
         }
     }
     told + rest
 }
 
-fn character(entity: &str) -> Option<char> {
-    match entity {
-        "amp" => Some('&'),
-        "lt" => Some('<'),
-        "gt" => Some('>'),
-        "quot" => Some('"'),
-        "apos" => Some('\''),
-        "nbsp" => Some('\u{A0}'),
-        _ => {
-            let number = entity.strip_prefix('#')?;
-            let code = match number.strip_prefix(['x', 'X']) {
-                Some(digits) => u32::from_str_radix(digits, 16).ok()?,
-                None => number.parse().ok()?,
-            };
-            char::from_u32(code)
-        }
-    }
+/// The name of `&CounterClockwiseContourIntegral;` with its end.
+const LONGEST_ENTITY: usize = 32;
+
+fn meant(entity: &str) -> Option<Cow<'static, str>> {
+    let Some(number) = entity.strip_prefix('#') else { return resolve_html5_entity(entity).map(Cow::Borrowed) };
+    let code = match number.strip_prefix(['x', 'X']) {
+        Some(digits) => u32::from_str_radix(digits, 16).ok()?,
+        None => number.parse().ok()?,
+    };
+    char::from_u32(code).map(|c| Cow::Owned(c.to_string()))
 }
 
 /// A translation as text in HTML.
@@ -143,5 +137,8 @@ mod tests {
             assert_eq!(all, text);
         }
         assert_eq!(unescaped("&#22909;&#x597D;"), "好好");
+        assert_eq!(unescaped("d&eacute;j&agrave; vu &nbsp;&hellip; &hearts"), "déjà vu \u{A0}… &hearts");
+        let longest = "&CounterClockwiseContourIntegral;";
+        assert_eq!((unescaped(longest).as_str(), longest.len() - 1), ("∳", LONGEST_ENTITY));
     }
 }

@@ -19,7 +19,7 @@ pub struct Limits {
     pub waiting: usize,
     /// Connections at a time.
     pub connections: usize,
-    /// How long a request's head may take to come, its body, and then its answer.
+    /// How long a request's head may take to come, its body, then its answer to be found, and each piece of it to be taken.
     pub timeout: Duration,
 }
 

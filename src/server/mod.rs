@@ -26,6 +26,7 @@ mod limits;
 mod metrics;
 mod openapi;
 mod pages;
+mod patience;
 mod queue;
 mod refusal;
 mod runs;

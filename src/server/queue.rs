@@ -169,6 +169,8 @@ impl Waiting {
             }
         }
         self.jobs = others;
+        // Wide beams are more work, and nobody is to wait long for a round to end.
+        let capacity = capacity / alike.first().map_or(1, |job| job.how.weight());
         // Every job gets a part of what is left, the shortest first, so that what short ones do not need goes to longer ones.
         let mut order: Vec<usize> = (0..alike.len()).collect();
         order.sort_by_key(|&i| alike[i].left());

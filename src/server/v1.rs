@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::app::{App, Json, apart};
@@ -18,7 +18,7 @@ use crate::alignment::Lexicon;
 use crate::config::Config;
 use crate::search::{Long, Method, SearchConfig};
 use crate::text::words::Level;
-use crate::translator::{Ends, Options, StepOf, View};
+use crate::translator::{Ends, Options, StepOf, Told, View};
 
 /// How alignments are told.
 #[derive(Debug, Default, Deserialize)]
@@ -133,14 +133,21 @@ pub(super) async fn translate(State(app): State<Arc<App>>, headers: HeaderMap, b
     let found = app.ask(place, How::Translate(options), items).await?;
     let (model, all) = (model.id.clone(), asked.n_best > 1);
     apart(move || {
-        let told = |(id, found): (usize, &Found)| match found {
-            Found::Translation(translation) => Ok(translation.told(id, all)?),
-            _ => Ok(Value::Null),
-        };
-        let translations = found.iter().enumerate().map(told).collect::<Answer<Vec<Value>>>()?;
-        Json::of(&json!({ "model": model, "translations": translations }))
+        let told = found.iter().enumerate().map(|(id, found)| match found {
+            Found::Translation(translation) => Ok(translation.told(id, all)),
+            _ => Err(Refusal::broken()),
+        });
+        let translations = told.collect::<Answer<Vec<_>>>()?;
+        Json::of(&Translated { model, translations })
     })
     .await
+}
+
+/// The answer of `/v1/translate`.
+#[derive(Serialize)]
+struct Translated<'a> {
+    model: String,
+    translations: Vec<Told<'a>>,
 }
 
 pub(super) async fn align(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Answer<Json> {
@@ -153,19 +160,21 @@ pub(super) async fn align(State(app): State<Arc<App>>, headers: HeaderMap, body:
     let found = app.ask(place, how, items).await?;
     let model = model.id.clone();
     apart(move || {
-        let told = |(id, found): (usize, &Found)| match found {
-            Found::Aligned(rendered) => {
-                let mut object = serde_json::to_value(rendered)?;
-                object["id"] = id.into();
-                object["links"] = rendered.alignment.links().to_string().into();
-                Ok(object)
-            }
-            _ => Ok(Value::Null),
-        };
-        let alignments = found.iter().enumerate().map(told).collect::<Answer<Vec<Value>>>()?;
-        Json::of(&json!({ "model": model, "alignments": alignments }))
+        let told = found.iter().enumerate().map(|(id, found)| match found {
+            Found::Aligned(rendered) => Ok(rendered.told(id, rendered.alignment.links().to_string())),
+            _ => Err(Refusal::broken()),
+        });
+        let alignments = told.collect::<Answer<Vec<_>>>()?;
+        Json::of(&Aligned { model, alignments })
     })
     .await
+}
+
+/// The answer of `/v1/align`.
+#[derive(Serialize)]
+struct Aligned<'a> {
+    model: String,
+    alignments: Vec<Told<'a>>,
 }
 
 pub(super) async fn score(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Answer<Json> {

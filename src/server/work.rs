@@ -52,6 +52,15 @@ pub(super) enum Teacher {
 }
 
 impl How {
+    /// What a sentence is worth, in sentences with a usual beam. What is looked into counts for a whole round.
+    pub fn weight(&self) -> usize {
+        match self {
+            Self::Translate(options) => options.search.beam.max(options.n_best).div_ceil(USUAL_BEAM),
+            Self::Align(..) | Self::Score(_) => 1,
+            Self::Steps(..) | Self::Tree(_) | Self::Lesson(..) => usize::MAX,
+        }
+    }
+
     /// Whether what is found depends on the place of a sentence in its request.
     fn is_by_chance(&self) -> bool {
         matches!(self, Self::Translate(options) if options.search.method == Method::Sample)
@@ -94,6 +103,9 @@ pub(super) fn until_closed(app: &App, translators: &[Translator]) {
 
 /// Sentences that a batch is worth.
 const LEAST_BATCH: usize = 8;
+
+/// A beam that most searches have.
+const USUAL_BEAM: usize = 5;
 
 /// Sentences of a round for each core.
 const ROUND: usize = 32;

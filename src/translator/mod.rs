@@ -4,6 +4,7 @@ mod aligned;
 mod ensemble;
 mod source;
 mod steps;
+mod told;
 mod tree;
 mod unknown;
 mod wish;
@@ -27,6 +28,7 @@ use wish::Wish;
 
 pub use aligned::{Aligned, Judged};
 pub use steps::{Candidate, Step, Steps, Wishes};
+pub use told::Told;
 pub use tree::{Grown, Node, Tree};
 pub use wish::Sentence;
 
@@ -159,22 +161,6 @@ impl Translation {
     /// The best translation.
     pub fn best(&self) -> &Rendered {
         &self.hypotheses[0]
-    }
-
-    /// As programs are told it, under a number: the best one, and with `all` every one.
-    ///
-    /// # Errors
-    /// None that can happen: everything has a form in JSON.
-    pub fn told(&self, id: usize, all: bool) -> serde_json::Result<serde_json::Value> {
-        let mut object = serde_json::to_value(self.best())?;
-        object["id"] = id.into();
-        if let Some(too_long) = self.too_long {
-            object["too_long"] = too_long.tokens.into();
-        }
-        if all {
-            object["hypotheses"] = serde_json::to_value(&self.hypotheses)?;
-        }
-        Ok(object)
     }
 }
 

@@ -225,6 +225,47 @@ fn a_beam_search_is_laid_open() {
     }
 }
 
+/// No text is in a log unless it is asked for.
+#[test]
+fn logs_hold_no_texts() {
+    for (flags, is_there) in [(&["-v"][..], false), (&["-v", "--log-texts"], true)] {
+        let log = RUNS.path(if is_there { "texts.log" } else { "plain.log" });
+        let mut served = Served::start_logging(
+            &RUNS,
+            &[&BOTH[..], flags].concat(),
+            std::fs::File::create(&log).unwrap().into(),
+        );
+        let told = served.post("/translate", &json!({ "q": "tom sleeps", "source": "en", "target": "zh" })).json();
+        served.post("/v1/steps", &json!({ "text": "tom sleeps" }));
+        served.end("-TERM");
+        let log = std::fs::read_to_string(log).unwrap();
+        assert!(log.contains("/translate") && log.contains("/v1/steps"), "{log}");
+        assert_eq!(log.contains("tom sleeps"), is_there, "{log}");
+        assert!(!log.contains(told["translatedText"].as_str().unwrap()), "{log}");
+    }
+}
+
+/// Whoever asks and asks and reads nothing loses the connection.
+#[test]
+fn answers_that_nobody_reads_keep_no_place() {
+    let served = serve(&["--timeout", "1", "--max-connections", "2"]);
+    let mut greedy = served.connect();
+    greedy.set_write_timeout(Some(Duration::from_millis(500))).unwrap();
+    let asked = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(100);
+    // Until neither side has room for more.
+    while greedy.write_all(&asked).is_ok() {}
+    let open = || {
+        let told = served.get("/metrics").body;
+        let line = told.lines().find_map(|line| line.strip_prefix("zhuyi_connections "));
+        line.unwrap().parse::<usize>().unwrap()
+    };
+    let patience = std::time::Instant::now();
+    while open() > 1 {
+        assert!(patience.elapsed() < Duration::from_secs(30), "the connection is still there");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
 /// DNS rebinding: a site that gives our address to its own name does not reach us.
 #[test]
 fn a_server_answers_to_its_own_names() {

@@ -27,12 +27,17 @@ pub struct Answer {
 impl Served {
     /// `zhuyi serve` on a free port.
     pub fn start(folder: &Folder, arguments: &[&str]) -> Self {
+        Self::start_logging(folder, arguments, Stdio::null())
+    }
+
+    /// The same with its log somewhere.
+    pub fn start_logging(folder: &Folder, arguments: &[&str], log: Stdio) -> Self {
         let mut child = Command::new(PROGRAM)
             .args(["serve", "--port", "0"])
             .args(arguments)
             .current_dir(folder.root())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(log)
             .spawn()
             .unwrap();
         let mut line = String::new();
