@@ -49,10 +49,10 @@
 //! | [`mod@bench`] | how fast this machine trains and translates | |
 //! | [`parity`] | whether a device gives what the reference gives | |
 //! | [`run`] | the run directory with its checkpoints; the only place that knows file names inside it | |
-//! | [`translator`] | run directory → translations with alignment | |
+//! | [`translator`] | run directory → translations with alignment, step by step or as a tree where one looks inside | |
 //! | [`lesson`] | the course: worked examples, computed with the attention of this library | terminal |
 //! | [`ablation`] | what attention is worth: variants trained and judged alike, and a report | terminal |
-//! | `server` (feature `server`) | translations over HTTP: LibreTranslate's API and our own | terminal |
+//! | `server` (feature `server`) | over HTTP: a page to watch attention work, LibreTranslate's API and our own | terminal |
 //! | `cli` (in the program) | one file a command; the only place that prints | |
 //!
 //! # Letters

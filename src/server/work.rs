@@ -170,7 +170,7 @@ fn on_all_cores(
     sentences: &[Sentence<'_>],
     options: &Options,
 ) -> Result<Vec<Translation>> {
-    let cores = rayon::current_num_threads().min(sentences.len() / LEAST_BATCH).max(1);
+    let cores = translator.cores().min(sentences.len() / LEAST_BATCH).max(1);
     let mut order: Vec<usize> = (0..sentences.len()).collect();
     order.sort_by_key(|&i| std::cmp::Reverse(sentences[i].text.len()));
     let mut hands: Vec<Vec<usize>> = vec![Vec::new(); cores];

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::alignment::{Alignment, Lexicon};
 use crate::error::{Error, Result};
 use crate::hash::sha256_of;
+use crate::kernels::cores;
 use crate::model::Seq2Seq;
 use crate::model::batched::{Input, Models};
 use crate::model::host::LaidOut;
@@ -203,6 +204,11 @@ impl Translator {
     /// The run.
     pub fn run(&self) -> &Loaded {
         &self.run
+    }
+
+    /// How many batches it is best asked at a time.
+    pub fn cores(&self) -> usize {
+        cores(&self.device)
     }
 
     /// Whether the model looks anywhere; of several, whether one does.

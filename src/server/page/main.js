@@ -43,6 +43,8 @@ function model() {
 function say(message, wrong = false) {
   at("status").textContent = message;
   at("status").classList.toggle("wrong", wrong);
+  // What is shown belongs to something else then.
+  at("view").classList.toggle("stale", wrong);
 }
 
 // Runs something that asks the engine; what was being asked before is given up. What goes wrong is said; what was typed stays.

@@ -178,7 +178,7 @@ function where(page, found, step) {
     };
     page.again();
   };
-  const drag = (s) => (event) => set(moved(step.weights, s, Number(event.target.value)));
+  const drag = (s) => (event) => set(moved(weights, s, Number(event.target.value)));
   const only = (s) => () => set(weights.map((_, i) => (i === s ? 1 : 0)));
   const row = (piece, s) =>
     h(
@@ -195,7 +195,7 @@ function where(page, found, step) {
           min: 0,
           max: 1,
           step: 0.01,
-          value: step.weights[s],
+          value: weights[s],
           "aria-label": t("weightOf", piece),
           "data-focus": `weight-${s}`,
           oninput: drag(s),
