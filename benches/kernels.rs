@@ -10,6 +10,7 @@ use zhuyi::kernels::dropout::Dropout;
 use zhuyi::kernels::energies::energies;
 use zhuyi::kernels::gru::{self, Direction, ResetForm};
 use zhuyi::kernels::linear::{Activation, linear};
+use zhuyi::kernels::product::{Matrix, Packed, Write};
 use zhuyi::kernels::square_sum::square_sum;
 
 /// Sentences, steps, state, vocabulary.
@@ -29,6 +30,16 @@ fn random<const D: usize>(shape: [usize; D]) -> Tensor<D> {
 #[divan::bench]
 fn product_960_512_8000(bencher: Bencher) {
     bencher.bench(zhuyi::kernels::product_rate);
+}
+
+/// What a decoding step's output layer is: a few rows on one core, the right side laid out once.
+#[divan::bench(args = [5, 40, 80])]
+fn output_of_a_step_256_8000(bencher: Bencher, rows: usize) {
+    let right = random([256, 8000]).inner();
+    let left: Vec<f32> = vec![0.01; rows * 256];
+    let mut out = vec![0.0; rows * 8000];
+    let right = Packed::of(right);
+    bencher.bench_local(|| right.multiply(Matrix::new(&left, [rows, 256]), &mut out, 8000, Write::Replace));
 }
 
 #[divan::bench]

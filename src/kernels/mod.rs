@@ -14,7 +14,7 @@ pub mod gru;
 pub mod linear;
 pub mod log_probs;
 mod look;
-pub(crate) mod product;
+pub mod product;
 mod rows;
 mod simd;
 pub mod square_sum;
