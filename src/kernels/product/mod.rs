@@ -3,7 +3,7 @@
 //! Four ways, for four uses. [`wide()`] is one large product over all cores by the `gemm` crate (burn-flex's own).
 //! [`packed`] is ours: the right side is laid out once and then multiplied many times with few rows, as a
 //! recurrent step does; the crate lays it out anew at every call, which costs it half its speed there.
-//! [`int8`] is the same in 8 bits, for translating. [`plain`] lays nothing out, for a first sentence.
+//! [`int8`] is the same in 8 bits, for translating. `plain` lays nothing out, for a first sentence.
 
 mod columns;
 pub mod int8;
